@@ -1,0 +1,70 @@
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/commands/command.h"
+
+namespace gputrace {
+namespace {
+
+constexpr std::array<commands::Command, 0> kCommands{};
+
+void print_help() {
+  fmt::print(
+      "gputrace says what a program on an AMD GPU is waiting for.\n\n"
+      "Usage: gputrace COMMAND [OPTIONS]\n\nCommands:\n");
+  for (const commands::Command& command : kCommands) {
+    fmt::print("  {:<9} {}\n", command.name, command.summary);
+  }
+  fmt::print(
+      "\n`gputrace COMMAND --help` explains a command. Start with `gputrace record -- YOUR_GAME`,\n"
+      "then `gputrace report`.\n");
+}
+
+int run(std::span<const char* const> argv) {
+  const std::string_view first = argv.size() > 1 ? argv[1] : "--help";
+  if (first == "--help" || first == "-h" || first == "help") {
+    print_help();
+    return argv.size() > 1 ? 0 : 2;
+  }
+  if (first == "--version") {
+    fmt::print("gputrace {}\n", GPUTRACE_VERSION);
+    return 0;
+  }
+  for (const commands::Command& command : kCommands) {
+    if (command.name != first) {
+      continue;
+    }
+    const std::vector<std::string> arguments(argv.begin() + 2, argv.end());
+    const Result<int> status = command.run(arguments);
+    if (status) {
+      return *status;
+    }
+    fmt::print(stderr, "gputrace {}: {}\n", first, status.error().message);
+    if (status.error().code == ErrorCode::kUsage) {
+      fmt::print(stderr, "Try `gputrace {} --help`.\n", first);
+      return 2;
+    }
+    return 1;
+  }
+  fmt::print(stderr, "gputrace: '{}' is not a command. Try `gputrace --help`.\n", first);
+  return 2;
+}
+
+}  // namespace
+}  // namespace gputrace
+
+int main(int argc, char** argv) {
+  try {
+    return gputrace::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gputrace: internal error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,22 @@
+// Status registers through the render node: ioctl AMDGPU_INFO / READ_MMR_REG. No privilege needed.
+#pragma once
+
+#include <memory>
+
+#include "daemon/os/gpu_device.h"
+#include "daemon/sampler/register_reader.h"
+
+namespace gputrace::os {
+
+struct OpenedRenderNode {
+  sampler::GpuIdentity identity;  ///< completed: marketing name, GC version, driver version
+  std::unique_ptr<sampler::RegisterReader> reader;
+};
+
+/// Opens the node and offers every register that the built-in regdb allows an unprivileged reader
+/// on this GC version and that the GPU has (shader engines). Refuses a runtime-suspended device
+/// with kBusy instead of waking it. EACCES names the file and the group to join.
+[[nodiscard]] Result<OpenedRenderNode> open_render_node(const GpuDevice& gpu,
+                                                        const regdb::RegisterDatabase& regdb);
+
+}  // namespace gputrace::os

@@ -1,0 +1,30 @@
+// How the recorder gets its GPU: main passes this in, so that gputraced links no simulation.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/sampler/gpu_identity.h"
+#include "daemon/sampler/register_reader.h"
+
+namespace gputrace::recorder {
+
+struct GpuRequest {
+  std::string gpu;     ///< argument of --gpu; empty = the default GPU
+  std::string source;  ///< "auto" or "drm"
+};
+
+struct OpenedGpu {
+  sampler::GpuIdentity identity;
+  std::string regdb_table;
+  std::unique_ptr<sampler::RegisterReader> reader;
+  std::vector<std::string> notes;  ///< worth telling the user: what a better source would add
+  double load_seconds = 0;         ///< of a simulated GPU
+};
+
+using ReaderFactory = std::function<Result<OpenedGpu>(const GpuRequest&)>;
+
+}  // namespace gputrace::recorder

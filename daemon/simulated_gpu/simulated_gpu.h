@@ -1,0 +1,42 @@
+// The simulated GPU as the rest of the program sees it: a RegisterReader on a queueing model.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/sampler/gpu_identity.h"
+#include "daemon/sampler/register_reader.h"
+#include "regdb/register_database.h"
+
+namespace gputrace::simulated_gpu {
+
+struct OpenedSimulation {
+  sampler::GpuIdentity identity;
+  std::unique_ptr<sampler::RegisterReader> reader;
+  double load_seconds = 0;      ///< building the tapes, or reading them from the cache
+  bool loaded_from_cache = false;
+};
+
+/// `argument` is what follows `--gpu`: "sim:780m", "sim:780m:game", "sim:780m:FILE.json".
+/// `cache_folder` empty = no cache. `start_ns`: CLOCK_MONOTONIC at which the scenario begins; it
+/// repeats from its start when it has ended.
+[[nodiscard]] Result<OpenedSimulation> open_simulated_gpu(std::string_view argument,
+                                                          const regdb::RegisterDatabase& regdb,
+                                                          const std::filesystem::path& cache_folder,
+                                                          std::int64_t start_ns);
+
+[[nodiscard]] bool is_simulated_argument(std::string_view argument);
+
+struct SimulatedGpuListing {
+  std::string argument;     ///< "sim:780m:demo"
+  std::string gpu_name;
+  std::string description;  ///< of the scenario, one line
+  double length_s = 0;
+};
+[[nodiscard]] std::vector<SimulatedGpuListing> list_simulated_gpus();
+
+}  // namespace gputrace::simulated_gpu

@@ -1,0 +1,83 @@
+// What a session file says, as plain data. Shared by writer and reader.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/time.h"
+#include "daemon/sampler/gpu_identity.h"
+#include "daemon/sampler/sample_block.h"
+
+namespace gputrace::store {
+
+/// Stored as text; the last three describe a machine and are kept apart from recordings.
+enum class SessionKind { kRecording, kImport, kRoofline, kBench, kCalibration };
+
+struct SessionDescription {
+  SessionKind kind = SessionKind::kRecording;
+  std::optional<std::string> label;
+  std::optional<std::vector<std::string>> command;  ///< argv of CMD; absent without one
+  std::optional<TimeAnchor> started;                ///< absent when an import has no clock
+  std::string origin;  ///< imports: "radeontop dump trace.txt"; empty for recordings
+};
+
+struct SegmentDescription {
+  sampler::GpuIdentity gpu;
+  std::int64_t start_ns = 0;
+  std::optional<double> rate_hz;  ///< absent when an import does not say
+  std::string regdb_table;        ///< "11.0.0" or "radeontop": RegisterDatabase::map_for_table
+  std::string regdb_revision;
+  std::vector<sampler::OfferedRegister> registers;
+  std::string reason;  ///< why it began: "start", "register lost: ...", "other GPU"
+};
+
+/// Something that happened at a time. `kind` is one lower-case word: "mark", "warning", "lost",
+/// "clock_step", "suspend".
+struct Event {
+  std::int64_t time_ns = 0;
+  std::string kind;
+  std::string text;
+};
+
+/// A busy fraction that came without samples (imports of percentages).
+struct WindowMean {
+  std::size_t register_index = 0;
+  std::uint8_t bit = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  double busy = 0;                   ///< 0 to 1
+  std::optional<std::uint32_t> samples;  ///< n behind it, when known
+};
+
+struct SessionEnd {
+  std::int64_t end_ns = 0;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+
+/// The time grid of counts: cell i speaks for [first_ns + i * kCellNs, ... + kCellNs).
+inline constexpr std::int64_t kCellNs = 100 * kNsPerMs;
+
+/// Counts of one register in each cell. A sample is valid, asleep or unknown.
+struct RegisterCells {
+  std::vector<std::uint32_t> valid;
+  std::vector<std::uint32_t> asleep;
+  std::vector<std::uint32_t> unknown;
+};
+/// Counts of one bit: busy samples k, and changes T between neighbouring valid samples (a change
+/// belongs to the cell of the later one). n is RegisterCells::valid.
+struct BitCells {
+  std::size_t register_index = 0;
+  std::uint8_t bit = 0;
+  std::vector<std::uint32_t> busy;
+  std::vector<std::uint32_t> changes;
+};
+struct SegmentCounts {
+  std::int64_t first_ns = 0;
+  std::vector<RegisterCells> registers;  ///< in the order of SegmentDescription::registers
+  std::vector<BitCells> bits;            ///< in the order asked for
+};
+
+}  // namespace gputrace::store

@@ -1,0 +1,78 @@
+// Reads session files, which may come from strangers: read only, defensive, every size checked.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/store/session.h"
+
+namespace gputrace::store {
+
+struct TimeSpan {
+  std::int64_t start_ns = 0;  ///< CLOCK_MONOTONIC of the recording
+  std::int64_t end_ns = 0;
+};
+
+struct StoredSegment {
+  std::int64_t id = 0;
+  SegmentDescription description;
+  std::int64_t end_ns = 0;         ///< of its last block
+  sampler::SamplingTotals totals;  ///< as of its last block
+};
+
+struct BitRef {
+  std::size_t register_index = 0;
+  std::uint8_t bit = 0;
+};
+
+class SessionReader {
+ public:
+  /// kCorrupt for files that are truncated, foreign or not what their version says; kUnsupported
+  /// for newer versions; kPermissionDenied (naming who can) for a WAL left by a crash that the
+  /// caller may not finish.
+  static Result<SessionReader> open(const std::filesystem::path& path);
+
+  SessionReader(SessionReader&&) noexcept;
+  SessionReader& operator=(SessionReader&&) noexcept;
+  SessionReader(const SessionReader&) = delete;
+  SessionReader& operator=(const SessionReader&) = delete;
+  ~SessionReader();
+
+  [[nodiscard]] const SessionDescription& description() const;
+  /// Absent when the recording was cut (crash, SIGKILL, still running).
+  [[nodiscard]] const std::optional<SessionEnd>& end() const;
+  [[nodiscard]] const std::vector<StoredSegment>& segments() const;
+  /// First to last moment that the file speaks for; absent when it holds no sample or mean.
+  [[nodiscard]] std::optional<TimeSpan> span() const;
+  [[nodiscard]] Result<std::vector<TimeAnchor>> anchors() const;
+  [[nodiscard]] Result<std::vector<Event>> events() const;
+
+  /// Counts on a 100 ms grid. Cells at the ends of `span` count only samples inside it (decoded
+  /// from the ticks); absent = the whole segment.
+  [[nodiscard]] Result<SegmentCounts> counts(const StoredSegment& segment,
+                                             std::span<const BitRef> bits,
+                                             std::optional<TimeSpan> span) const;
+  /// How many samples of each state a register has in the span.
+  struct StateCounts {
+    std::array<std::uint64_t, 8> by_state{};  ///< index: sampler::SampleState
+  };
+  [[nodiscard]] Result<std::vector<StateCounts>> state_counts(const StoredSegment& segment,
+                                                              std::optional<TimeSpan> span) const;
+  [[nodiscard]] Result<std::vector<WindowMean>> window_means(const StoredSegment& segment) const;
+
+  /// Ticks in order, block by block, with exact words. The block is valid during the call.
+  Status for_each_block(const StoredSegment& segment, std::optional<TimeSpan> span,
+                        const std::function<Status(const sampler::SampleBlock&)>& visit) const;
+
+ private:
+  struct Impl;
+  explicit SessionReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gputrace::store

@@ -1,0 +1,53 @@
+// Writes one session file. Used by one thread. Nothing that was committed is lost by a crash.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "daemon/base/result.h"
+#include "daemon/store/session.h"
+
+namespace gputrace::store {
+
+enum class OnExisting { kRefuse, kReplace };
+
+class SessionWriter {
+ public:
+  /// Creates the file (mode 0600, O_NOFOLLOW; a symlink in its place is refused even with
+  /// kReplace) in WAL mode with synchronous=FULL. kExists, kPermissionDenied, kNoSpace tell apart
+  /// what went wrong.
+  static Result<SessionWriter> create(const std::filesystem::path& path, OnExisting on_existing,
+                                      const SessionDescription& description);
+
+  SessionWriter(SessionWriter&&) noexcept;
+  SessionWriter& operator=(SessionWriter&&) noexcept;
+  SessionWriter(const SessionWriter&) = delete;
+  SessionWriter& operator=(const SessionWriter&) = delete;
+  ~SessionWriter();  ///< without finish(): the file stays as a cut session
+
+  /// Blocks, means and totals that follow belong to this segment.
+  Status begin_segment(const SegmentDescription& segment);
+  /// Encodes a block (bit planes, zstd; 1 us stamps; n, k, changes per 100 ms; busy rows per unit
+  /// and second; the block's totals). Not durable before commit().
+  Status write_block(const sampler::SampleBlock& block);
+  Status write_window_means(std::span<const WindowMean> means);
+  Status write_anchor(const TimeAnchor& anchor);
+  Status write_event(const Event& event);
+  /// Ends the transaction: one sync.
+  Status commit();
+  /// Writes the end, commits, checkpoints and turns WAL off so that the file stands alone. With a
+  /// reader connected it stays in WAL mode after 2 s (valid; returned as true in `still_wal`).
+  struct Finished {
+    bool still_wal = false;
+  };
+  Result<Finished> finish(const SessionEnd& end);
+
+  [[nodiscard]] const std::filesystem::path& path() const;
+
+ private:
+  struct Impl;
+  explicit SessionWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gputrace::store
