@@ -1,0 +1,44 @@
+# Sourced by quickstart.sh and run-tests.sh: what they need installed, and how it gets there.
+
+build_packages=(cmake g++ libcxxopts-dev libdrm-dev libexpected-dev libfmt-dev libpci-dev
+  libsqlite3-dev libzstd-dev ninja-build nlohmann-json3-dev pkg-config)
+test_packages=(doctest-dev fuse3 libfuse3-dev)
+ci_packages=(clang-format-19 clang-tidy-19 git radeontop sqlite3)
+long_packages=(clang-19 libclang-rt-19-dev)
+
+die() {
+  echo "$(basename "$0"): $*" >&2
+  exit 1
+}
+
+# ensure_packages ASSUME_YES PACKAGE...: asks once, then installs what is missing with apt.
+ensure_packages() {
+  local assume_yes=$1 answer missing=() package
+  shift
+  if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
+    echo "This script installs packages on Debian and Ubuntu only. Elsewhere, install what these" >&2
+    echo "Debian packages contain, then build with: cmake --preset release && cmake --build --preset release" >&2
+    printf '  %s\n' "$@" >&2
+    exit 1
+  fi
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]} > 0)) || return 0
+
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo > /dev/null || die "needs root or sudo to install: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "These packages are needed and not installed:"
+  printf '  %s\n' "${missing[@]}"
+  if [[ $assume_yes != yes ]]; then
+    [[ -t 0 ]] || die "cannot ask without a terminal; run it again with --yes"
+    read -r -p "Install them with apt? [y/N] " answer
+    [[ $answer == [yY]* ]] || die "nothing was installed"
+  fi
+  "${as_root[@]}" apt-get update -qq || echo "apt-get update failed; going on with the package lists at hand" >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" || die "apt could not install: ${missing[*]}"
+}
