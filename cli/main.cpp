@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -5,8 +7,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "cli/commands/command.h"
 

@@ -1,10 +1,9 @@
 #include "daemon/base/log.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace gputrace {
 
@@ -24,9 +23,9 @@ std::string_view log_level_name(LogLevel level) {
 
 LogSink log_to_stderr(std::string program) {
   return [program = std::move(program)](LogLevel level, std::string_view text) {
-    const std::string line = level == LogLevel::kInfo
-                                 ? fmt::format("{}: {}\n", program, text)
-                                 : fmt::format("{}: {}: {}\n", program, log_level_name(level), text);
+    const std::string line = level == LogLevel::kInfo ? fmt::format("{}: {}\n", program, text)
+                                                      : fmt::format("{}: {}: {}\n", program,
+                                                                    log_level_name(level), text);
     // A message that cannot be written has nobody left to be told.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   };

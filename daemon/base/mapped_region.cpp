@@ -9,7 +9,7 @@
 namespace gputrace {
 
 Result<MappedRegion> MappedRegion::map_file(int fd, std::string_view name) {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd, &info) != 0) {
     return fail_errno(errno, "cannot stat " + std::string(name));
   }

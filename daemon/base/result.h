@@ -47,11 +47,11 @@ using Status = Result<void>;
 }  // namespace gputrace
 
 /// A broken invariant is our fault, never the user's: say where and abort, in Release too.
-#define GPUTRACE_CHECK(condition)                                                        \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
+#define GPUTRACE_CHECK(condition)                                                           \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
       std::fprintf(stderr, "gputrace: internal error: %s at %s:%d\n", #condition, __FILE__, \
-                   __LINE__);                                                            \
-      std::abort();                                                                      \
-    }                                                                                    \
+                   __LINE__);                                                               \
+      std::abort();                                                                         \
+    }                                                                                       \
   } while (false)

@@ -1,13 +1,12 @@
 #include "daemon/base/time.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <cerrno>
 #include <ctime>
-
-#include <fmt/format.h>
 
 namespace gputrace {
 
@@ -19,15 +18,21 @@ std::int64_t read_clock(clockid_t id) noexcept {
 }
 }  // namespace
 
-std::int64_t monotonic_now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+std::int64_t monotonic_now_ns() noexcept {
+  return read_clock(CLOCK_MONOTONIC);
+}
 
 TimeAnchor read_time_anchor() noexcept {
   return {read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_BOOTTIME), read_clock(CLOCK_REALTIME)};
 }
 
-std::int64_t thread_cpu_time_ns() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+std::int64_t thread_cpu_time_ns() noexcept {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
 
-std::int64_t process_cpu_time_ns() noexcept { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+std::int64_t process_cpu_time_ns() noexcept {
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
 
 std::string format_rfc3339_utc(std::int64_t realtime_ns) {
   std::int64_t seconds = realtime_ns / kNsPerSecond;
@@ -44,7 +49,9 @@ std::string format_rfc3339_utc(std::int64_t realtime_ns) {
                      rest / kNsPerMs);
 }
 
-std::int64_t MonotonicClock::now_ns() noexcept { return monotonic_now_ns(); }
+std::int64_t MonotonicClock::now_ns() noexcept {
+  return monotonic_now_ns();
+}
 
 void MonotonicClock::sleep_until(std::int64_t deadline_ns) noexcept {
   const timespec deadline{static_cast<std::time_t>(deadline_ns / kNsPerSecond),
