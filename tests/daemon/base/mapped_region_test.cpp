@@ -32,12 +32,13 @@ TEST_CASE("a mapping shows the file's bytes after the descriptor is closed and t
 
 TEST_CASE("an empty file, a folder and a bad descriptor are errors that name the file") {
   const test::TempDir folder;
-  std::ofstream(folder.path() / "empty");
+  const std::ofstream created(folder.path() / "empty");
   const auto empty = map(folder.path() / "empty");
   REQUIRE_FALSE(empty);
   CHECK(empty.error().code == ErrorCode::kCorrupt);
   CHECK(empty.error().message.find("/empty") != std::string::npos);
-  CHECK_FALSE(map(folder.path()));
+  const auto directory = map(folder.path());
+  CHECK_FALSE(directory);
   const auto bad = MappedRegion::map_file(-1, "nothing");
   REQUIRE_FALSE(bad);
   CHECK(bad.error().message == "cannot stat nothing: Bad file descriptor");
