@@ -1,0 +1,111 @@
+#include "cli/analysis/statistics.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "cli/analysis/window.h"
+
+using gputrace::analysis::Cell;
+using gputrace::analysis::ci95;
+using gputrace::analysis::ci95_run;
+using gputrace::analysis::Counts;
+using gputrace::analysis::t_quantile_975;
+
+TEST_CASE("the t quantile agrees with printed tables") {
+  CHECK(t_quantile_975(10) == doctest::Approx(2.228139).epsilon(1e-5));
+  CHECK(t_quantile_975(12) == doctest::Approx(2.178813).epsilon(1e-5));
+  CHECK(t_quantile_975(20) == doctest::Approx(2.085963).epsilon(1e-5));
+  CHECK(t_quantile_975(29) == doctest::Approx(2.045230).epsilon(1e-5));
+  CHECK(t_quantile_975(60) == doctest::Approx(2.000298).epsilon(1e-5));
+  CHECK(t_quantile_975(1e9) == doctest::Approx(1.959964).epsilon(1e-5));
+}
+
+TEST_CASE("a thousand idle samples leave up to 5.4 % for the workload, 0.3 % for the recording") {
+  const Counts idle{.samples = 1000, .busy = 0, .changes = 0};
+  CHECK(ci95(idle, {})->lower == 0);
+  CHECK(ci95(idle, {})->upper == doctest::Approx(0.054).epsilon(0.01));
+  CHECK(ci95_run(idle)->lower == 0);
+  CHECK(ci95_run(idle)->upper == doctest::Approx(0.003));
+}
+
+TEST_CASE("a unit that was always busy mirrors one that was always idle") {
+  const Counts idle{.samples = 1000, .busy = 0, .changes = 0};
+  const Counts busy{.samples = 1000, .busy = 1000, .changes = 0};
+  CHECK(ci95(busy, {})->upper == 1);
+  CHECK(1 - ci95(busy, {})->lower == doctest::Approx(ci95(idle, {})->upper));
+  CHECK(ci95_run(busy)->upper == 1);
+  CHECK(1 - ci95_run(busy)->lower == doctest::Approx(ci95_run(idle)->upper));
+}
+
+TEST_CASE("fewer than ten samples give no interval") {
+  const Counts nine{.samples = 9, .busy = 4, .changes = 3};
+  CHECK_FALSE(ci95(nine, {}));
+  CHECK_FALSE(ci95_run(nine));
+  const Counts ten{.samples = 10, .busy = 4, .changes = 3};
+  CHECK(ci95(ten, {}));
+  CHECK(ci95_run(ten));
+  CHECK_FALSE(ci95(Counts{}, {}));
+}
+
+TEST_CASE("the more a unit stays as it is, the wider the workload and the narrower the recording") {
+  // p = 0.93, n = 1000; T expected for relaxation times of 1 and 8 ms (ANALYSIS: half widths of
+  // 2.5 and 6.4 points for the workload, 0.8 and 0.3 for the recording).
+  const Counts quick{.samples = 1000, .busy = 930, .changes = 78};
+  const Counts slow{.samples = 1000, .busy = 930, .changes = 15};
+  const auto half = [](const auto& interval) { return (interval->upper - interval->lower) / 2; };
+  CHECK(half(ci95(quick, {})) == doctest::Approx(0.025).epsilon(0.15));
+  CHECK(half(ci95(slow, {})) == doctest::Approx(0.064).epsilon(0.15));
+  CHECK(half(ci95_run(quick)) == doctest::Approx(0.008).epsilon(0.15));
+  CHECK(half(ci95_run(slow)) == doctest::Approx(0.003).epsilon(0.15));
+}
+
+TEST_CASE("independent samples get the plain Wilson interval for both questions") {
+  const Counts counts{.samples = 1000, .busy = 500, .changes = 500};
+  CHECK(ci95(counts, {})->lower == doctest::Approx(0.469).epsilon(0.005));
+  CHECK(ci95_run(counts)->lower == doctest::Approx(0.469).epsilon(0.005));
+}
+
+TEST_CASE("a very slow unit still has an interval") {
+  const Counts counts{.samples = 3'600'000, .busy = 1'800'000, .changes = 1};
+  const auto run = ci95_run(counts);
+  REQUIRE(run);
+  CHECK(run->lower < 0.5);
+  CHECK(run->lower > 0.4999);
+}
+
+TEST_CASE("thirty cells that differ widen the interval of the workload") {
+  std::vector<Cell> even(60, Cell{.samples = 100, .busy = 50, .changes = 50});
+  std::vector<Cell> uneven = even;
+  for (std::size_t i = 0; i < uneven.size(); ++i) {
+    uneven[i].busy = i < 30 ? 10 : 90;
+  }
+  const Counts total = gputrace::analysis::sum(even);
+  const auto narrow = ci95(total, even);
+  const auto wide = ci95(total, uneven);
+  // Means of 0.1 and 0.9: s = 0.4, half width 2.045 * 0.4068 / sqrt(30).
+  CHECK((wide->upper - wide->lower) / 2 == doctest::Approx(0.152).epsilon(0.05));
+  CHECK((narrow->upper - narrow->lower) / 2 == doctest::Approx(0.0132).epsilon(0.05));
+}
+
+TEST_CASE("cells without samples take no part in the batches") {
+  std::vector<Cell> cells;
+  for (int i = 0; i < 60; ++i) {
+    cells.push_back({.samples = 100, .busy = i % 2 == 0 ? 40U : 60U, .changes = 50});
+    cells.push_back({});  // the GPU slept
+  }
+  const Counts total = gputrace::analysis::sum(cells);
+  std::vector<Cell> filled;
+  for (const Cell& cell : cells) {
+    if (cell.samples > 0) {
+      filled.push_back(cell);
+    }
+  }
+  CHECK(ci95(total, cells)->lower == doctest::Approx(ci95(total, filled)->lower));
+}
+
+TEST_CASE("with fewer than thirty cells the two-state model decides") {
+  const std::vector<Cell> cells(29, Cell{.samples = 1000, .busy = 500, .changes = 100});
+  const Counts total = gputrace::analysis::sum(cells);
+  CHECK(ci95(total, cells)->lower == doctest::Approx(ci95(total, {})->lower));
+}
