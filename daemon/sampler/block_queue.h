@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "daemon/base/result.h"
 #include "daemon/sampler/sample_block.h"
 
 namespace gputrace::sampler {
@@ -27,16 +28,18 @@ class BlockQueue {
   /// Sampling thread: no block will follow.
   void close() noexcept;
 
-  /// Writing thread: the next filled block; nullptr after `timeout_ns`, or at once when the queue is
-  /// closed and drained (see closed()).
+  /// Writing thread: the next filled block; nullptr after `timeout_ns`, or at once when the queue
+  /// is closed and drained (see closed()).
   [[nodiscard]] SampleBlock* pop(std::int64_t timeout_ns);
   /// Writing thread: gives a block back.
   void release(SampleBlock* block) noexcept;
   /// True when close() was called and every block has been popped.
   [[nodiscard]] bool closed() const noexcept;
 
-  /// The memory of the pool, for lock_memory().
-  // The implementer adds what it needs.
+  /// Keeps the pool in RAM (mlock), so that filling a block never waits for a page. kNoSpace or
+  /// kPermissionDenied when RLIMIT_MEMLOCK is too small: sampling works without, only less evenly.
+  Status lock_pool() const;
+
  private:
   struct Rings;
   std::unique_ptr<Rings> rings_;

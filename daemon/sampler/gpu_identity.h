@@ -17,9 +17,9 @@ struct GpuIdentity {
   std::optional<std::uint16_t> vendor_id;  ///< 0x1002
   std::optional<std::uint16_t> device_id;
   std::optional<std::uint8_t> revision_id;
-  std::string driver;     ///< kernel driver and version where known
+  std::string driver;  ///< kernel driver and version where known
   bool simulated = false;
-  std::string scenario;   ///< of a simulated GPU
+  std::string scenario;  ///< of a simulated GPU
 };
 
 }  // namespace gputrace::sampler

@@ -17,7 +17,9 @@ inline constexpr std::size_t kMaxRegisters = 16;
 enum class SampleState : std::uint8_t {
   kValid = 0,
   kAsleep = 1,     ///< runtime-suspended, or the driver says GFX is off: certainly not busy
-  kAllOnes = 2,    ///< read 0xffffffff: device off the bus, powered down or reset; not decodable
+  kAllOnes = 2,    ///< read 0xffffffff: device off the bus, powered down or reset; not decodable.
+                   ///< Set by the sampling loop alone, for every kValid word of all ones, so that
+                   ///< no reader can forget it
   kReset = 3,      ///< ENOENT: a GPU reset is under way (interfaces.md a)
   kGuardLate = 4,  ///< the GFXOFF guard's time had passed when the word arrived (SAMPLING 1)
   kReadError = 5,  ///< any other errno

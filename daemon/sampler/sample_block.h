@@ -30,16 +30,16 @@ struct SamplingTotals {
 
 /// A new set of registers: rides on the first block of each segment.
 struct SegmentStart {
-  std::vector<OfferedRegister> registers;
-  std::vector<LostRegister> lost;  ///< why the segment before ended; empty for the first
+  std::vector<OfferedRegister> registers;  ///< empty = nothing is left to read: the last block
+  std::vector<LostRegister> lost;          ///< why the segment before ended; empty for the first
 };
 
 struct SampleBlock {
-  SampleBlock(std::size_t register_count, std::size_t tick_capacity)
+  SampleBlock(std::size_t register_capacity, std::size_t tick_capacity)
       : capacity(tick_capacity),
         time_ns(tick_capacity),
-        words(register_count * tick_capacity),
-        states(register_count * tick_capacity, SampleState::kAbsent) {}
+        words(register_capacity * tick_capacity),
+        states(register_capacity * tick_capacity, SampleState::kAbsent) {}
 
   [[nodiscard]] std::span<std::uint32_t> words_of(std::size_t reg) {
     return std::span(words).subspan(reg * capacity, size);
@@ -56,14 +56,14 @@ struct SampleBlock {
   std::size_t size = 0;            ///< ticks filled
   std::int64_t start_ns = 0;       ///< CLOCK_MONOTONIC span that this block speaks for
   std::int64_t end_ns = 0;
-  std::uint32_t missed = 0;        ///< periods missed in this block's span
-  std::uint32_t dropped_ticks = 0; ///< ticks dropped between the block before and this one
+  std::uint32_t missed = 0;         ///< periods missed in this block's span
+  std::uint32_t dropped_ticks = 0;  ///< ticks dropped between the block before and this one
   SamplingTotals totals;
   std::shared_ptr<const SegmentStart> segment_start;  ///< set in the first block of a segment
 
-  std::vector<std::int64_t> time_ns;   ///< [tick], when the read began
-  std::vector<std::uint32_t> words;    ///< [reg * capacity + tick]
-  std::vector<SampleState> states;     ///< [reg * capacity + tick]
+  std::vector<std::int64_t> time_ns;  ///< [tick], when the read began
+  std::vector<std::uint32_t> words;   ///< [reg * capacity + tick]
+  std::vector<SampleState> states;    ///< [reg * capacity + tick]
 };
 
 }  // namespace gputrace::sampler

@@ -2,7 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
 #include <stop_token>
+#include <vector>
 
 #include "daemon/base/time.h"
 #include "daemon/sampler/block_queue.h"
@@ -25,7 +30,13 @@ struct SamplingOptions {
 
 /// Period k is [start + k P, start + (k+1) P). The read is due at start + (k + u) P, u uniform in
 /// [0,1): stratified sampling, which cannot beat with frames (SAMPLING.md 4). A period that has
-/// ended before its read began is missed and counted; a late read inside its period is kept.
+/// ended before its read began is missed and counted; a late read inside its period is kept. No
+/// period is read twice or later, so a stall of any length is followed by no burst.
+///
+/// A block holds the periods that begin in one stretch of `block_ns` of this grid and is submitted
+/// when the last of them has ended. Blocks of a segment tile its time: each starts where the one
+/// before ended, also after a stall (that block then spans all that was missed), but not where
+/// ticks were dropped. A block may hold no tick: then it brings totals.
 class SamplingLoop {
  public:
   SamplingLoop(RegisterReader& reader, BlockQueue& queue, Clock& clock, SamplingOptions options);
@@ -35,11 +46,50 @@ class SamplingLoop {
   /// scheduling.
   void run(const std::stop_token& stop);
 
+  /// Sampling thread, before run(): keeps the pool and the stack that run() will use in RAM.
+  /// Sampling works without it; the caller may say so.
+  Status pin_memory() const;
+
  private:
+  [[nodiscard]] std::int64_t period_start(std::uint64_t period) const noexcept;
+  [[nodiscard]] std::uint64_t period_of(std::int64_t time_ns) const noexcept;
+  [[nodiscard]] std::uint64_t block_end_for(std::uint64_t period) const noexcept;
+  [[nodiscard]] std::int64_t random_instant(std::uint64_t period) noexcept;
+
+  void begin_segment(std::vector<LostRegister> lost);
+  [[nodiscard]] std::optional<std::int64_t> wait_until(std::int64_t due_ns,
+                                                       const std::stop_token& stop) noexcept;
+  void skip_missed(std::int64_t now_ns) noexcept;
+  void count_missed(std::uint64_t periods) noexcept;
+  /// True when a register was lost.
+  [[nodiscard]] bool take_sample(std::int64_t due_ns, std::int64_t now_ns) noexcept;
+  void count_sample(std::int64_t late_ns, std::span<const std::uint32_t> cost_ns) noexcept;
+  void keep_sample(std::int64_t now_ns, std::span<const std::uint32_t> words,
+                   std::span<const SampleState> states) noexcept;
+  [[nodiscard]] bool ensure_block() noexcept;
+  void submit_block(std::int64_t end_ns) noexcept;
+  [[nodiscard]] std::int64_t end_before_next_period() noexcept;
+
   RegisterReader& reader_;
   BlockQueue& queue_;
   Clock& clock_;
   SamplingOptions options_;
+  double period_ns_;
+  std::mt19937_64 instants_;
+
+  std::int64_t grid_start_ns_ = 0;
+  std::uint64_t period_ = 0;            ///< the next one to sample
+  std::uint64_t block_end_period_ = 0;  ///< the first one after the block in hand
+
+  SampleBlock* block_ = nullptr;  ///< in hand, from its first tick on
+  std::int64_t block_start_ns_ = 0;
+  std::int64_t last_tick_ns_ = 0;
+  std::uint32_t block_missed_ = 0;
+  std::uint32_t dropped_before_block_ = 0;
+  std::shared_ptr<const SegmentStart> segment_start_;  ///< until a block has taken it along
+
+  SamplingTotals totals_;
+  std::int64_t cpu_start_ns_ = 0;
 };
 
 }  // namespace gputrace::sampler

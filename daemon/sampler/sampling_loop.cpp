@@ -1,0 +1,257 @@
+#include "daemon/sampler/sampling_loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "daemon/sampler/lateness.h"
+
+namespace gputrace::sampler {
+
+namespace {
+
+// A stop request is noticed within this time. Sleeping in slices needs no second wait primitive
+// beside clock_nanosleep, whose absolute deadlines are the most punctual (SAMPLING.md 5), and costs
+// nothing from 100 Hz up, where the sleeps are shorter anyway.
+constexpr std::int64_t kStopSliceNs = 10 * kNsPerMs;
+
+constexpr std::uint32_t kAllOnesWord = 0xffffffff;
+
+double period_of_rate(double rate_hz) {
+  GPUTRACE_CHECK(rate_hz >= kMinRateHz && rate_hz <= kMaxRateHz);
+  return static_cast<double>(kNsPerSecond) / rate_hz;
+}
+
+}  // namespace
+
+std::size_t block_capacity(const SamplingOptions& options) {
+  const double periods = static_cast<double>(options.block_ns) / period_of_rate(options.rate_hz);
+  return static_cast<std::size_t>(std::ceil(periods)) + 1;
+}
+
+SamplingLoop::SamplingLoop(RegisterReader& reader, BlockQueue& queue, Clock& clock,
+                           SamplingOptions options)
+    : reader_(reader),
+      queue_(queue),
+      clock_(clock),
+      options_(options),
+      period_ns_(period_of_rate(options.rate_hz)),
+      instants_(options.seed) {}
+
+Status SamplingLoop::pin_memory() const {
+  // run() will use the same stretch of stack that this array covers now.
+  const std::array<std::byte, 64 * 1024> stack{};
+  if (const Status status = lock_memory(stack.data(), stack.size()); !status) {
+    return fail(status.error(), "the sampling thread's stack may be paged out");
+  }
+  return queue_.lock_pool();
+}
+
+void SamplingLoop::run(const std::stop_token& stop) {
+  grid_start_ns_ = clock_.now_ns();
+  block_start_ns_ = grid_start_ns_;
+  period_ = 0;
+  block_end_period_ = block_end_for(0);
+  begin_segment({});
+  while (!reader_.registers().empty()) {
+    const std::int64_t due_ns = random_instant(period_);
+    const std::optional<std::int64_t> now_ns = wait_until(due_ns, stop);
+    if (!now_ns) {
+      break;
+    }
+    if (*now_ns >= period_start(period_ + 1)) {
+      skip_missed(*now_ns);
+      continue;
+    }
+    const bool lost = take_sample(due_ns, *now_ns);
+    ++period_;
+    if (lost) {
+      submit_block(end_before_next_period());
+      begin_segment(reader_.drop_lost());
+    }
+  }
+  if (block_ == nullptr && (dropped_before_block_ > 0 || block_missed_ > 0 || segment_start_)) {
+    static_cast<void>(ensure_block());
+  }
+  submit_block(end_before_next_period());
+  queue_.close();
+}
+
+/// Deadlines are computed from the grid's start, never from the tick before: nothing drifts. A
+/// double holds whole nanoseconds up to 104 days.
+std::int64_t SamplingLoop::period_start(std::uint64_t period) const noexcept {
+  return grid_start_ns_ + static_cast<std::int64_t>(static_cast<double>(period) * period_ns_ + 0.5);
+}
+
+std::uint64_t SamplingLoop::period_of(std::int64_t time_ns) const noexcept {
+  auto period =
+      static_cast<std::uint64_t>(static_cast<double>(time_ns - grid_start_ns_) / period_ns_);
+  while (period > 0 && period_start(period) > time_ns) {
+    --period;
+  }
+  while (period_start(period + 1) <= time_ns) {
+    ++period;
+  }
+  return period;
+}
+
+std::uint64_t SamplingLoop::block_end_for(std::uint64_t period) const noexcept {
+  const std::int64_t blocks = (period_start(period) - grid_start_ns_) / options_.block_ns + 1;
+  const std::int64_t end_ns = grid_start_ns_ + blocks * options_.block_ns;
+  const std::uint64_t last = period_of(end_ns);
+  return period_start(last) == end_ns ? last : last + 1;
+}
+
+std::int64_t SamplingLoop::random_instant(std::uint64_t period) noexcept {
+  const std::int64_t start_ns = period_start(period);
+  const std::int64_t length_ns = period_start(period + 1) - start_ns;
+  // 53 random bits in [0,1); std::uniform_real_distribution may return 1 (LWG 2524).
+  const double share = static_cast<double>(instants_() >> 11U) * 0x1p-53;
+  return start_ns + static_cast<std::int64_t>(share * static_cast<double>(length_ns));
+}
+
+void SamplingLoop::begin_segment(std::vector<LostRegister> lost) {
+  auto segment = std::make_shared<SegmentStart>();
+  if (segment_start_) {  // no block was free to announce the one before
+    segment->lost = segment_start_->lost;
+  }
+  segment->lost.insert(segment->lost.end(), std::make_move_iterator(lost.begin()),
+                       std::make_move_iterator(lost.end()));
+  const std::span<const OfferedRegister> offered = reader_.registers();
+  GPUTRACE_CHECK(offered.size() <= kMaxRegisters);
+  segment->registers.assign(offered.begin(), offered.end());
+  segment_start_ = std::move(segment);
+
+  totals_ = {};
+  totals_.dropped_ticks = dropped_before_block_;  // no block of their own segment could say so
+  cpu_start_ns_ = thread_cpu_time_ns();
+}
+
+std::optional<std::int64_t> SamplingLoop::wait_until(std::int64_t due_ns,
+                                                     const std::stop_token& stop) noexcept {
+  while (!stop.stop_requested()) {
+    const std::int64_t now_ns = clock_.now_ns();
+    if (period_ == block_end_period_ && now_ns >= period_start(period_)) {
+      submit_block(period_start(period_));
+      block_end_period_ = block_end_for(period_);
+    }
+    if (now_ns >= due_ns) {
+      return now_ns;
+    }
+    clock_.sleep_until(std::min(due_ns, now_ns + kStopSliceNs));
+  }
+  return std::nullopt;
+}
+
+/// Goes on with the period that `now_ns` lies in; its own instant is then drawn afresh.
+void SamplingLoop::skip_missed(std::int64_t now_ns) noexcept {
+  const std::uint64_t current = period_of(now_ns);
+  if (current >= block_end_period_) {
+    count_missed(block_end_period_ - period_);
+    period_ = block_end_period_;
+    submit_block(period_start(period_));
+    block_end_period_ = block_end_for(current);
+  }
+  count_missed(current - period_);
+  period_ = current;
+}
+
+void SamplingLoop::count_missed(std::uint64_t periods) noexcept {
+  totals_.missed += periods;
+  block_missed_ += static_cast<std::uint32_t>(periods);
+}
+
+bool SamplingLoop::take_sample(std::int64_t due_ns, std::int64_t now_ns) noexcept {
+  const std::size_t count = reader_.registers().size();
+  std::array<std::uint32_t, kMaxRegisters> words{};
+  std::array<SampleState, kMaxRegisters> states{};
+  std::array<std::uint32_t, kMaxRegisters> cost_ns{};
+  reader_.read(now_ns, {std::span(words).first(count), std::span(states).first(count),
+                        std::span(cost_ns).first(count)});
+  bool lost = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (states[i] == SampleState::kValid && words[i] == kAllOnesWord) {
+      states[i] = SampleState::kAllOnes;
+    }
+    if (states[i] != SampleState::kValid) {
+      words[i] = 0;  // says nothing, and packs best
+    }
+    lost = lost || states[i] == SampleState::kLost;
+  }
+  count_sample(now_ns - due_ns, std::span(cost_ns).first(count));
+  keep_sample(now_ns, std::span(words).first(count), std::span(states).first(count));
+  return lost;
+}
+
+void SamplingLoop::count_sample(std::int64_t late_ns,
+                                std::span<const std::uint32_t> cost_ns) noexcept {
+  ++totals_.ticks;
+  std::uint32_t& bucket = totals_.lateness[lateness_bucket(late_ns)];
+  bucket += bucket == std::numeric_limits<std::uint32_t>::max() ? 0 : 1;
+  for (std::size_t i = 0; i < cost_ns.size(); ++i) {
+    totals_.read_cost_ns[i] += cost_ns[i];
+    totals_.reads[i] += cost_ns[i] == 0 ? 0 : 1;
+  }
+}
+
+void SamplingLoop::keep_sample(std::int64_t now_ns, std::span<const std::uint32_t> words,
+                               std::span<const SampleState> states) noexcept {
+  if (!ensure_block()) {
+    ++totals_.dropped_ticks;
+    ++dropped_before_block_;
+    block_start_ns_ = period_start(period_ + 1);
+    block_missed_ = 0;
+    return;
+  }
+  const std::size_t tick = block_->size++;
+  block_->time_ns[tick] = now_ns;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    block_->words[i * block_->capacity + tick] = words[i];
+    block_->states[i * block_->capacity + tick] = states[i];
+  }
+  last_tick_ns_ = now_ns;
+}
+
+bool SamplingLoop::ensure_block() noexcept {
+  if (block_ != nullptr) {
+    return true;
+  }
+  block_ = queue_.acquire();
+  if (block_ == nullptr) {
+    return false;
+  }
+  const std::size_t registers =
+      segment_start_ ? segment_start_->registers.size() : reader_.registers().size();
+  GPUTRACE_CHECK(block_->capacity >= block_capacity(options_));
+  GPUTRACE_CHECK(block_->words.size() >= registers * block_->capacity);
+  block_->size = 0;
+  block_->register_count = registers;
+  block_->start_ns = block_start_ns_;
+  block_->dropped_ticks = std::exchange(dropped_before_block_, 0);
+  block_->segment_start = std::move(segment_start_);
+  segment_start_ = nullptr;
+  last_tick_ns_ = block_start_ns_ - 1;
+  return true;
+}
+
+void SamplingLoop::submit_block(std::int64_t end_ns) noexcept {
+  if (block_ == nullptr) {
+    return;
+  }
+  totals_.cpu_ns = thread_cpu_time_ns() - cpu_start_ns_;
+  block_->end_ns = end_ns;
+  block_->missed = std::exchange(block_missed_, 0);
+  block_->totals = totals_;
+  queue_.submit(std::exchange(block_, nullptr));
+  block_start_ns_ = end_ns;
+}
+
+/// A block that is cut short speaks for no time that has not come yet, yet holds its last tick.
+std::int64_t SamplingLoop::end_before_next_period() noexcept {
+  const std::int64_t end_ns = std::min(period_start(period_), clock_.now_ns());
+  return block_ == nullptr ? end_ns : std::max(end_ns, last_tick_ns_ + 1);
+}
+
+}  // namespace gputrace::sampler
