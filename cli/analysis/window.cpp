@@ -5,6 +5,11 @@
 #include "daemon/base/result.h"
 
 namespace gputrace::analysis {
+namespace {
+
+constexpr std::array<std::size_t, 8> kTenths{10, 15, 20, 30, 40, 50, 60, 80};
+
+}  // namespace
 
 Counts sum(std::span<const Cell> cells) {
   Counts total;
@@ -22,7 +27,6 @@ std::size_t round_column_length(std::size_t cells, std::size_t columns) {
   if (needed <= 6) {
     return needed == 0 ? 1 : needed;
   }
-  constexpr std::array<std::size_t, 8> kTenths{10, 15, 20, 30, 40, 50, 60, 80};
   for (std::size_t scale = 1;; scale *= 10) {
     for (const std::size_t tenths : kTenths) {
       const std::size_t length = tenths * scale / 10;

@@ -67,10 +67,10 @@ class Simulator {
     const double mean = state_ ? signal_.tau / (1 - signal_.duty) : signal_.tau / signal_.duty;
     return std::exponential_distribution<double>(1 / mean)(random_);
   }
-  bool gate_open(double time) const {
+  [[nodiscard]] bool gate_open(double time) const {
     return std::fmod(time + phase_, signal_.frame) < signal_.open * signal_.frame;
   }
-  double open_time(double from, double to) const {
+  [[nodiscard]] double open_time(double from, double to) const {
     const auto until = [this](double time) {
       const double frames = std::floor((time + phase_) / signal_.frame);
       const double rest = (time + phase_) - frames * signal_.frame;
