@@ -2,14 +2,18 @@
 // optionally with names and meanings replaced from a folder.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "daemon/base/result.h"
 #include "regdb/gc_version.h"
+#include "regdb/reg_file.h"
 #include "regdb/register_map.h"
+#include "regdb/table_overlay.h"
 
 namespace gputrace::regdb {
 
@@ -28,7 +32,7 @@ class RegisterDatabase {
   [[nodiscard]] Result<RegisterMap> map_for(GcVersion version) const;
 
   /// A table by its own name: "11.0.0", or "radeontop": one register "radeontop" whose fields are
-  /// that tool's columns (R600 names: gpu ee vgt ta sx sh spi scr pa db cb ...), for imports.
+  /// that tool's columns (R600 names: gpu ee vgt ta sx sh spi sc pa db cb ...), for imports.
   [[nodiscard]] Result<RegisterMap> map_for_table(std::string_view table) const;
 
   struct SupportedVersion {
@@ -44,9 +48,31 @@ class RegisterDatabase {
   [[nodiscard]] Result<GcVersion> gc_from_family(std::uint32_t family,
                                                  std::uint32_t external_rev) const;
 
+  /// What a column of a radeontop dump shows on a given GPU.
+  struct ColumnMatch {
+    std::string column;
+    std::string register_name;  ///< "GRBM_STATUS"; empty when nothing there means the same
+    std::string field;          ///< "TA_BUSY"; likewise
+    std::string reason;         ///< for a warning, when empty above: what the column is there
+  };
+  /// One answer for each of `columns`, which must be all the busy columns of the file: for cards
+  /// that radeontop does not know it prints more of them, and other bits under the same name.
+  [[nodiscard]] Result<std::vector<ColumnMatch>> match_radeontop_columns(
+      GcVersion version, std::span<const std::string> columns) const;
+
  private:
   RegisterDatabase() = default;
-  // Members are the implementation's choice.
+
+  [[nodiscard]] std::vector<std::string> tables() const;
+  [[nodiscard]] Status check_overlay() const;
+  [[nodiscard]] Status apply_overlay(const std::vector<TableStatement>& chain,
+                                     std::vector<MergedRegister>& registers,
+                                     std::vector<const FieldDescriptions*>& layers) const;
+
+  std::vector<VersionRule> versions_;
+  std::vector<SupportedVersion> supported_versions_;
+  std::vector<RegFile> overlay_;  ///< in order of file name; a later one wins
+  std::string revision_;
 };
 
 }  // namespace gputrace::regdb

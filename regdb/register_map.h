@@ -50,7 +50,7 @@ struct Register {
 };
 
 struct RegisterMap {
-  std::string table;  ///< the data file that serves this version: "11.0.0"
+  std::string table;            ///< the data file that serves this version: "11.0.0"
   std::optional<GcVersion> gc;  ///< the version asked for: 11.0.1; absent for foreign tables
   std::vector<Register> registers;
 
