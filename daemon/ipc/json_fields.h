@@ -1,0 +1,54 @@
+// Strict access to the fields of a message: each is present, of its type and inside its limits, and
+// there is no other. Private to daemon/ipc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/result.h"
+
+namespace gputrace::ipc {
+
+/// JSON holds Unicode, but paths and words of a command line are bytes: each byte travels as the
+/// code point of the same number, and comes back exactly.
+[[nodiscard]] std::string bytes_to_json(std::string_view bytes);
+/// Absent when the text has a code point above 255.
+[[nodiscard]] std::optional<std::string> bytes_from_json(std::string_view text);
+
+/// Reads fields in any order and remembers the first fault; values after a fault mean nothing.
+class JsonFields {
+ public:
+  explicit JsonFields(const nlohmann::json& object) : object_(object) {}
+
+  [[nodiscard]] std::string text(const char* name, std::size_t max_bytes);
+  [[nodiscard]] std::optional<std::string> optional_text(const char* name, std::size_t max_bytes);
+  [[nodiscard]] std::vector<std::string> texts(const char* name, std::size_t max_count,
+                                               std::size_t max_bytes_each,
+                                               std::size_t max_bytes_all);
+  [[nodiscard]] bool is_null(const char* name);
+  [[nodiscard]] bool boolean(const char* name);
+  [[nodiscard]] double number(const char* name, double min, double max);
+  [[nodiscard]] std::optional<double> optional_number(const char* name, double min, double max);
+  [[nodiscard]] std::int64_t integer(const char* name, std::int64_t min, std::int64_t max);
+  [[nodiscard]] std::optional<int> optional_integer(const char* name, int min, int max);
+
+  /// The first fault, or the field that nobody asked for.
+  [[nodiscard]] Status finish() const;
+
+ private:
+  const nlohmann::json* find(const char* name);
+  void fault(std::string_view name, std::string_view what);
+  std::string text_of(const char* name, const nlohmann::json& value, std::size_t max_bytes);
+
+  const nlohmann::json& object_;
+  std::set<std::string, std::less<>> asked_{"type"};
+  std::optional<std::string> fault_;
+};
+
+}  // namespace gputrace::ipc

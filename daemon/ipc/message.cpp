@@ -1,0 +1,292 @@
+#include "daemon/ipc/message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "daemon/ipc/json_fields.h"
+
+namespace gputrace::ipc {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMaxTime = std::numeric_limits<std::int64_t>::max();
+constexpr double kMaxRateHz = 1e6;
+constexpr double kMaxSeconds = 1e10;
+
+constexpr std::array<std::pair<ErrorCode, std::string_view>, 10> kErrorNames{{
+    {ErrorCode::kNotFound, "not_found"},
+    {ErrorCode::kPermissionDenied, "permission_denied"},
+    {ErrorCode::kUnsupported, "unsupported"},
+    {ErrorCode::kBusy, "busy"},
+    {ErrorCode::kExists, "exists"},
+    {ErrorCode::kCorrupt, "corrupt"},
+    {ErrorCode::kInvalidArgument, "invalid_argument"},
+    {ErrorCode::kUsage, "usage"},
+    {ErrorCode::kNoSpace, "no_space"},
+    {ErrorCode::kIo, "io"},
+}};
+
+std::string_view error_name(ErrorCode code) {
+  const auto* found = std::find_if(kErrorNames.begin(), kErrorNames.end(),
+                                   [code](const auto& row) { return row.first == code; });
+  return found == kErrorNames.end() ? "io" : found->second;
+}
+
+std::optional<ErrorCode> error_code(std::string_view name) {
+  const auto* found = std::find_if(kErrorNames.begin(), kErrorNames.end(),
+                                   [name](const auto& row) { return row.second == name; });
+  return found == kErrorNames.end() ? std::nullopt : std::optional(found->first);
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::string_view kEllipsis = "...";
+  if (text.size() <= kMaxTextBytes) {
+    return std::string(text);
+  }
+  return std::string(text.substr(0, kMaxTextBytes - kEllipsis.size())).append(kEllipsis);
+}
+
+json text_or_null(const std::optional<std::string>& text) {
+  return text ? json(bytes_to_json(*text)) : json(nullptr);
+}
+
+template <class T>
+json value_or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json list(const std::vector<std::string>& texts) {
+  json all = json::array();
+  for (const std::string& text : texts) {
+    all.push_back(bytes_to_json(text));
+  }
+  return all;
+}
+
+json to_json(const StartOrder& order) {
+  return {{"type", "start"},
+          {"gpu", bytes_to_json(order.gpu)},
+          {"source", bytes_to_json(order.source)},
+          {"rate_hz", order.rate_hz},
+          {"file", bytes_to_json(order.file)},
+          {"replace_file", order.replace_file},
+          {"label", text_or_null(order.label)},
+          {"command", order.command ? list(*order.command) : json(nullptr)}};
+}
+
+json to_json(const MarkOrder& order) {
+  return {
+      {"type", "mark"}, {"time_ns", order.time_ns}, {"text", bytes_to_json(shortened(order.text))}};
+}
+
+json to_json(const StopOrder& order) {
+  return {{"type", "stop"},
+          {"exit_code", value_or_null(order.exit_code)},
+          {"signal", value_or_null(order.signal)},
+          {"discard", order.discard}};
+}
+
+json to_json(const ReadyAnswer& answer) {
+  std::vector<std::string> notes;
+  for (const std::string& note : answer.notes) {
+    if (notes.size() < kMaxNotes) {
+      // All notes together must fit a message.
+      notes.push_back(shortened(note).substr(0, kMaxTextBytes / kMaxNotes));
+    }
+  }
+  return {{"type", "ready"},
+          {"gpu_name", bytes_to_json(shortened(answer.gpu_name))},
+          {"simulated", answer.simulated},
+          {"scenario", bytes_to_json(shortened(answer.scenario))},
+          {"load_seconds", answer.load_seconds},
+          {"notes", list(notes)}};
+}
+
+json to_json(const FailedAnswer& answer) {
+  return {{"type", "failed"},
+          {"code", error_name(answer.error.code)},
+          {"message", bytes_to_json(shortened(answer.error.message))}};
+}
+
+json to_json(const WarningAnswer& answer) {
+  return {{"type", "warning"}, {"text", bytes_to_json(shortened(answer.text))}};
+}
+
+json to_json(const ClosedAnswer& answer) {
+  const std::optional<std::string> cut =
+      answer.cut ? std::optional(shortened(*answer.cut)) : std::nullopt;
+  return {{"type", "closed"},
+          {"file", bytes_to_json(answer.file)},
+          {"still_wal", answer.still_wal},
+          {"samples", answer.samples},
+          {"missed", answer.missed},
+          {"dropped", answer.dropped},
+          {"seconds", answer.seconds},
+          {"unknown", value_or_null(answer.unknown)},
+          {"cut", text_or_null(cut)}};
+}
+
+StartOrder read_start(JsonFields& fields) {
+  StartOrder order;
+  order.gpu = fields.text("gpu", kMaxPathBytes);
+  order.source = fields.text("source", kMaxLabelBytes);
+  order.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
+  order.file = fields.text("file", kMaxPathBytes);
+  order.replace_file = fields.boolean("replace_file");
+  order.label = fields.optional_text("label", kMaxLabelBytes);
+  if (!fields.is_null("command")) {
+    order.command = fields.texts("command", kMaxCommandWords, kMaxCommandBytes, kMaxCommandBytes);
+  }
+  return order;
+}
+
+MarkOrder read_mark(JsonFields& fields) {
+  return {fields.integer("time_ns", 0, kMaxTime), fields.text("text", kMaxTextBytes)};
+}
+
+StopOrder read_stop(JsonFields& fields) {
+  return {fields.optional_integer("exit_code", 0, 255), fields.optional_integer("signal", 1, 64),
+          fields.boolean("discard")};
+}
+
+ReadyAnswer read_ready(JsonFields& fields) {
+  ReadyAnswer answer;
+  answer.gpu_name = fields.text("gpu_name", kMaxTextBytes);
+  answer.simulated = fields.boolean("simulated");
+  answer.scenario = fields.text("scenario", kMaxTextBytes);
+  answer.load_seconds = fields.number("load_seconds", 0, kMaxSeconds);
+  answer.notes = fields.texts("notes", kMaxNotes, kMaxTextBytes, kMaxTextBytes);
+  return answer;
+}
+
+ClosedAnswer read_closed(JsonFields& fields) {
+  ClosedAnswer answer;
+  answer.file = fields.text("file", kMaxPathBytes);
+  answer.still_wal = fields.boolean("still_wal");
+  answer.samples = static_cast<std::uint64_t>(fields.integer("samples", 0, kMaxTime));
+  answer.missed = static_cast<std::uint64_t>(fields.integer("missed", 0, kMaxTime));
+  answer.dropped = static_cast<std::uint64_t>(fields.integer("dropped", 0, kMaxTime));
+  answer.seconds = fields.number("seconds", 0, kMaxSeconds);
+  answer.unknown = fields.optional_number("unknown", 0, 1);
+  answer.cut = fields.optional_text("cut", kMaxTextBytes);
+  return answer;
+}
+
+tl::unexpected<Error> bad_message(std::string_view why) {
+  return fail(ErrorCode::kCorrupt, fmt::format("bad message on the recorder's socket: {}", why));
+}
+
+/// The object inside; its "type" is a text.
+Result<json> parse(std::string_view message) {
+  if (message.size() > kMaxMessageBytes) {
+    return bad_message(fmt::format("longer than {} bytes", kMaxMessageBytes));
+  }
+  json object = json::parse(message, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    return bad_message("not a JSON object");
+  }
+  const auto type = object.find("type");
+  if (type == object.end() || !type->is_string()) {
+    return bad_message("no type");
+  }
+  return object;
+}
+
+template <class Variant, class Message>
+Result<Variant> checked(Message&& message, const JsonFields& fields) {
+  if (const Status status = fields.finish(); !status) {
+    return bad_message(status.error().message);
+  }
+  return Variant(std::forward<Message>(message));
+}
+
+/// What we would refuse ourselves is not sent.
+template <class Message, class Decode>
+Result<std::string> encode_checked(const Message& message, Decode decode) {
+  const json object = std::visit([](const auto& kind) { return to_json(kind); }, message);
+  std::string text = object.dump();
+  if (const auto decoded = decode(text); !decoded) {
+    return fail(ErrorCode::kInvalidArgument, "cannot send: " + decoded.error().message);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Order> decode_order(std::string_view message) {
+  const Result<json> object = parse(message);
+  if (!object) {
+    return tl::unexpected(object.error());
+  }
+  const auto& type = (*object)["type"].get_ref<const std::string&>();
+  JsonFields fields(*object);
+  if (type == "start") {
+    return checked<Order>(read_start(fields), fields);
+  }
+  if (type == "mark") {
+    return checked<Order>(read_mark(fields), fields);
+  }
+  if (type == "stop") {
+    return checked<Order>(read_stop(fields), fields);
+  }
+  return bad_message("unknown order");
+}
+
+Result<Answer> decode_answer(std::string_view message) {
+  const Result<json> object = parse(message);
+  if (!object) {
+    return tl::unexpected(object.error());
+  }
+  const auto& type = (*object)["type"].get_ref<const std::string&>();
+  JsonFields fields(*object);
+  if (type == "ready") {
+    return checked<Answer>(read_ready(fields), fields);
+  }
+  if (type == "failed") {
+    const std::optional<ErrorCode> code = error_code(fields.text("code", kMaxLabelBytes));
+    FailedAnswer answer{{code.value_or(ErrorCode::kIo), fields.text("message", kMaxTextBytes)}};
+    if (!code) {
+      return bad_message("field 'code' is not an error code");
+    }
+    return checked<Answer>(std::move(answer), fields);
+  }
+  if (type == "warning") {
+    return checked<Answer>(WarningAnswer{fields.text("text", kMaxTextBytes)}, fields);
+  }
+  if (type == "closed") {
+    return checked<Answer>(read_closed(fields), fields);
+  }
+  return bad_message("unknown answer");
+}
+
+Result<std::string> encode(const Order& order) {
+  return encode_checked(order, decode_order);
+}
+
+Result<std::string> encode(const Answer& answer) {
+  return encode_checked(answer, decode_answer);
+}
+
+std::vector<std::string> shorten_command(const std::vector<std::string>& command) {
+  constexpr std::size_t kRoomForTheNote = 64;
+  std::vector<std::string> kept;
+  std::size_t bytes = 0;
+  for (const std::string& word : command) {
+    bytes += word.size();
+    if (kept.size() + 1 >= kMaxCommandWords || bytes + kRoomForTheNote > kMaxCommandBytes) {
+      kept.push_back(fmt::format("... ({} words more)", command.size() - kept.size()));
+      break;
+    }
+    kept.push_back(word);
+  }
+  return kept;
+}
+
+}  // namespace gputrace::ipc

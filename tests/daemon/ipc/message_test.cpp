@@ -1,0 +1,213 @@
+#include "daemon/ipc/message.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace gputrace::ipc {
+namespace {
+
+std::string every_byte() {
+  std::string bytes;
+  for (int value = 0; value < 256; ++value) {
+    bytes.push_back(static_cast<char>(value));
+  }
+  return bytes;
+}
+
+StartOrder some_start() {
+  return {"sim:780m:idle",
+          "auto",
+          1000,
+          "/tmp/a.gputrace",
+          true,
+          "a label",
+          std::vector<std::string>{"game", "", "a,b", "--"}};
+}
+
+ClosedAnswer some_closed() {
+  return {"/tmp/a.gputrace", true, 123, 4, 5, 6.5, 0.25, "disk full"};
+}
+
+std::vector<Order> all_orders() {
+  StartOrder plain = some_start();
+  plain.label.reset();
+  plain.command.reset();
+  return {some_start(),
+          plain,
+          MarkOrder{12, "here"},
+          StopOrder{23, std::nullopt, false},
+          StopOrder{std::nullopt, 11, false},
+          StopOrder{std::nullopt, std::nullopt, true}};
+}
+
+std::vector<Answer> all_answers() {
+  return {ReadyAnswer{"AMD Radeon 780M", true, "idle", 1.5, {"one note", "another"}},
+          FailedAnswer{{ErrorCode::kNoSpace, "cannot write x: No space left on device"}},
+          WarningAnswer{"GRBM_STATUS3 was lost"}, some_closed(), ClosedAnswer{}};
+}
+
+std::string encoded(const Order& order) {
+  return encode(order).value();
+}
+
+TEST_CASE("every order comes back as it was sent") {
+  for (const Order& order : all_orders()) {
+    const Result<Order> back = decode_order(encoded(order));
+    REQUIRE(back);
+    CHECK(*back == order);
+  }
+}
+
+TEST_CASE("every answer comes back as it was sent") {
+  for (const Answer& answer : all_answers()) {
+    const Result<Answer> back = decode_answer(encode(answer).value());
+    REQUIRE(back);
+    CHECK(*back == answer);
+  }
+}
+
+TEST_CASE("words of the command and paths are bytes, not text") {
+  StartOrder order = some_start();
+  order.file = "/tmp/" + every_byte();
+  order.command = std::vector<std::string>{every_byte(), "\xff\xfe", ""};
+  CHECK(std::get<StartOrder>(decode_order(encoded(order)).value()) == order);
+}
+
+TEST_CASE("a text that is not made of bytes is refused") {
+  CHECK_FALSE(decode_order(R"({"type":"mark","time_ns":1,"text":"\u0100"})"));
+  CHECK_FALSE(decode_order(R"({"type":"mark","time_ns":1,"text":"€"})"));
+  CHECK(decode_order(R"({"type":"mark","time_ns":1,"text":"\u00ff"})"));
+}
+
+TEST_CASE("what is not a known message is refused with a reason") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "not a JSON object"},
+      {"stop", "not a JSON object"},
+      {"[]", "not a JSON object"},
+      {"{}", "no type"},
+      {R"({"type":7})", "no type"},
+      {R"({"type":"reboot"})", "unknown order"},
+      {R"({"type":"ready"})", "unknown order"},
+      {R"({"type":"stop","exit_code":0,"signal":null})", "field 'discard'"},
+      {R"({"type":"stop","exit_code":256,"signal":null,"discard":false})", "field 'exit_code'"},
+      {R"({"type":"stop","exit_code":-1,"signal":null,"discard":false})", "field 'exit_code'"},
+      {R"({"type":"stop","exit_code":1.5,"signal":null,"discard":false})", "field 'exit_code'"},
+      {R"({"type":"stop","exit_code":"1","signal":null,"discard":false})", "field 'exit_code'"},
+      {R"({"type":"stop","exit_code":null,"signal":65,"discard":false})", "field 'signal'"},
+      {R"({"type":"stop","exit_code":null,"signal":null,"discard":0})", "field 'discard'"},
+      {R"({"type":"stop","exit_code":null,"signal":null,"discard":false,"x":1})", "unknown field"},
+      {R"({"type":"mark","time_ns":18446744073709551615,"text":""})", "field 'time_ns'"},
+      {R"({"type":"mark","time_ns":-5,"text":""})", "field 'time_ns'"},
+      {R"({"type":"mark","time_ns":1,"text":null})", "field 'text'"},
+      {R"({"type":"mark","time_ns":1})", "field 'text' is missing"},
+      {R"({"type":"mark","time_ns":1,"text":"\ud800"})", "not a JSON object"},
+      {"{\"type\":\"mark\",\"time_ns\":1,\"text\":\"\xff\"}", "not a JSON object"},
+  };
+  for (const auto& [message, reason] : cases) {
+    CAPTURE(message);
+    const Result<Order> order = decode_order(message);
+    REQUIRE_FALSE(order);
+    CHECK(order.error().code == ErrorCode::kCorrupt);
+    CHECK(order.error().message.find(reason) != std::string::npos);
+  }
+}
+
+TEST_CASE("an unknown error code is refused") {
+  CHECK(decode_answer(R"({"type":"failed","code":"busy","message":"x"})"));
+  CHECK_FALSE(decode_answer(R"({"type":"failed","code":"lazy","message":"x"})"));
+}
+
+TEST_CASE("a message over the size limit is refused before it is parsed") {
+  const std::string message(kMaxMessageBytes + 1, ' ');
+  const Result<Order> order = decode_order(message);
+  REQUIRE_FALSE(order);
+  CHECK(order.error().message.find("longer") != std::string::npos);
+}
+
+TEST_CASE("deep nesting is refused and harms nothing") {
+  const std::string deep(kMaxMessageBytes, '[');
+  CHECK_FALSE(decode_order(deep));
+}
+
+TEST_CASE("fields over their limits are not sent") {
+  StartOrder order = some_start();
+  order.file = std::string(kMaxPathBytes + 1, 'x');
+  CHECK(encode(Order(order)).error().code == ErrorCode::kInvalidArgument);
+
+  order = some_start();
+  order.label = std::string(kMaxLabelBytes + 1, 'x');
+  CHECK_FALSE(encode(Order(order)));
+
+  order = some_start();
+  order.command = std::vector<std::string>(kMaxCommandWords + 1, "x");
+  CHECK_FALSE(encode(Order(order)));
+
+  order = some_start();
+  order.rate_hz = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(encode(Order(order)));
+}
+
+TEST_CASE("texts for people are shortened rather than lost") {
+  const std::string text = encode(Answer(WarningAnswer{std::string(100'000, '\xe9')})).value();
+  const auto warning = std::get<WarningAnswer>(decode_answer(text).value());
+  CHECK(warning.text.size() == kMaxTextBytes);
+  CHECK(warning.text.substr(kMaxTextBytes - 3) == "...");
+
+  ReadyAnswer ready;
+  ready.notes = std::vector<std::string>(100, std::string(10'000, 'n'));
+  const auto back = std::get<ReadyAnswer>(decode_answer(encode(Answer(ready)).value()).value());
+  CHECK(back.notes.size() == kMaxNotes);
+}
+
+TEST_CASE("a long command is shortened to what a message can hold") {
+  const std::vector<std::string> plain{"game", "-f", ""};
+  CHECK(shorten_command(plain) == plain);
+
+  for (const auto& words :
+       {std::vector<std::string>(5000, "x"), std::vector<std::string>(100, std::string(999, '\1')),
+        std::vector<std::string>{"cat", std::string(120'000, '\xff')}}) {
+    StartOrder order = some_start();
+    order.command = shorten_command(words);
+    const Result<std::string> message = encode(Order(order));
+    REQUIRE(message);
+    CHECK(message->size() <= kMaxMessageBytes);
+    CHECK(order.command->front() == words.front());
+    CHECK(order.command->back().find("words more)") != std::string::npos);
+  }
+}
+
+TEST_CASE("damaged messages are refused or mean something, and never crash") {
+  std::mt19937 random(20261129);
+  std::size_t refused = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const std::vector<Order> orders = all_orders();
+    std::string message = encoded(orders[random() % orders.size()]);
+    for (std::size_t damage = 1 + random() % 3; damage > 0; --damage) {
+      const std::size_t at = random() % message.size();
+      switch (random() % 3) {
+        case 0:
+          message[at] = static_cast<char>(random() % 256);
+          break;
+        case 1:
+          message.resize(at + 1);
+          break;
+        default:
+          message.insert(at, 1, static_cast<char>(random() % 256));
+      }
+    }
+    const Result<Order> order = decode_order(message);
+    refused += order ? 0 : 1;
+    if (order) {
+      CHECK(encode(*order));
+    }
+    CHECK_FALSE(decode_answer(message));
+  }
+  CHECK(refused > 10'000);
+}
+
+}  // namespace
+}  // namespace gputrace::ipc
