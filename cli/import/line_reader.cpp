@@ -1,0 +1,125 @@
+#include "cli/import/line_reader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace gputrace::import {
+
+namespace {
+constexpr std::size_t kBufferSize = 1U << 20U;
+static_assert(kBufferSize > 2 * kMaxLineLength);
+}  // namespace
+
+LineReader::LineReader(ReadBytes read_bytes, std::string name)
+    : read_bytes_(std::move(read_bytes)), name_(std::move(name)), buffer_(kBufferSize) {}
+
+Status LineReader::fill() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  const Result<std::size_t> got = read_bytes_(std::span(buffer_).subspan(end_));
+  if (!got) {
+    return tl::unexpected(got.error());
+  }
+  end_ += *got;
+  at_end_ = *got == 0;
+  return {};
+}
+
+Result<std::string_view> LineReader::peek() {
+  while (!at_end_ && end_ - begin_ < kMaxLineLength) {
+    if (const Status filled = fill(); !filled) {
+      return tl::unexpected(filled.error());
+    }
+  }
+  return unread().substr(0, kMaxLineLength);
+}
+
+Result<std::optional<Line>> LineReader::next() {
+  std::size_t searched = 0;
+  for (;;) {
+    const std::string_view text = unread();
+    const std::size_t newline = text.find('\n', searched);
+    if (newline > kMaxLineLength && text.size() > kMaxLineLength) {
+      return next_too_long();
+    }
+    if (newline != std::string_view::npos) {
+      begin_ += newline + 1;
+      return Line{.text = text.substr(0, newline), .number = ++line_number_};
+    }
+    if (at_end_) {
+      if (text.empty()) {
+        return std::nullopt;
+      }
+      begin_ = end_;
+      return Line{.text = text, .number = ++line_number_, .terminated = false};
+    }
+    searched = text.size();
+    if (const Status filled = fill(); !filled) {
+      return tl::unexpected(filled.error());
+    }
+  }
+}
+
+Result<Line> LineReader::next_too_long() {
+  // The beginning moves to the front of the buffer and stays there; the rest is passed over.
+  const std::size_t kept = kMaxLineLength;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = kept;
+  Line line{.text = {buffer_.data(), kept}, .number = ++line_number_, .too_long = true};
+  for (;;) {
+    const std::size_t newline = unread().find('\n');
+    if (newline != std::string_view::npos) {
+      begin_ += newline + 1;
+      return line;
+    }
+    if (at_end_) {
+      begin_ = end_;
+      line.terminated = false;
+      return line;
+    }
+    begin_ = end_ = kept;
+    const Result<std::size_t> got = read_bytes_(std::span(buffer_).subspan(end_));
+    if (!got) {
+      return tl::unexpected(got.error());
+    }
+    end_ += *got;
+    at_end_ = *got == 0;
+  }
+}
+
+LineReader::ReadBytes read_descriptor(int fd, std::string name, std::function<bool()> interrupted) {
+  return [fd, name = std::move(name),
+          interrupted = std::move(interrupted)](std::span<char> buffer) -> Result<std::size_t> {
+    for (;;) {
+      const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+      if (interrupted()) {
+        return fail(ErrorCode::kIo, "interrupted while reading " + name);
+      }
+      if (got >= 0) {
+        return static_cast<std::size_t>(got);
+      }
+      if (errno != EINTR) {
+        return fail_errno(errno, "cannot read " + name);
+      }
+    }
+  };
+}
+
+LineReader::ReadBytes read_memory(std::string_view text) {
+  return [text](std::span<char> buffer) mutable -> Result<std::size_t> {
+    const std::size_t size = std::min(text.size(), buffer.size());
+    std::copy_n(text.data(), size, buffer.data());
+    text.remove_prefix(size);
+    return size;
+  };
+}
+
+}  // namespace gputrace::import
