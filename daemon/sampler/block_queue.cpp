@@ -38,9 +38,9 @@ class BlockRing {
   }
 
  private:
-  std::vector<SampleBlock*> slots_;
   // Apart, so that the two threads do not pull one cache line to and fro.
   alignas(64) std::atomic<std::size_t> head_{0};
+  std::vector<SampleBlock*> slots_;
   alignas(64) std::atomic<std::size_t> tail_{0};
 };
 
@@ -64,13 +64,13 @@ Status lock_block(const SampleBlock& block) {
 struct BlockQueue::Rings {
   explicit Rings(std::size_t blocks) : free(blocks), filled(blocks) {}
 
-  std::vector<std::unique_ptr<SampleBlock>> pool;
   BlockRing free;
   BlockRing filled;
-  std::atomic<bool> closed{false};
+  std::vector<std::unique_ptr<SampleBlock>> pool;
   // Only wakes the writer: what there is to pop is decided by `filled` and `closed`, so a surplus
   // token costs one more look. release() is at most a futex wake, never a wait.
   std::counting_semaphore<> doorbell{0};
+  std::atomic<bool> closed{false};
 };
 
 BlockQueue::BlockQueue(std::size_t blocks, std::size_t register_count, std::size_t tick_capacity)

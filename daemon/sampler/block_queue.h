@@ -38,7 +38,7 @@ class BlockQueue {
 
   /// Keeps the pool in RAM (mlock), so that filling a block never waits for a page. kNoSpace or
   /// kPermissionDenied when RLIMIT_MEMLOCK is too small: sampling works without, only less evenly.
-  Status lock_pool() const;
+  [[nodiscard]] Status lock_pool() const;
 
  private:
   struct Rings;

@@ -42,7 +42,7 @@ SamplingLoop::SamplingLoop(RegisterReader& reader, BlockQueue& queue, Clock& clo
 
 Status SamplingLoop::pin_memory() const {
   // run() will use the same stretch of stack that this array covers now.
-  const std::array<std::byte, 64 * 1024> stack{};
+  const std::array<std::byte, std::size_t{64} * 1024> stack{};
   if (const Status status = lock_memory(stack.data(), stack.size()); !status) {
     return fail(status.error(), "the sampling thread's stack may be paged out");
   }
@@ -82,7 +82,7 @@ void SamplingLoop::run(const std::stop_token& stop) {
 /// Deadlines are computed from the grid's start, never from the tick before: nothing drifts. A
 /// double holds whole nanoseconds up to 104 days.
 std::int64_t SamplingLoop::period_start(std::uint64_t period) const noexcept {
-  return grid_start_ns_ + static_cast<std::int64_t>(static_cast<double>(period) * period_ns_ + 0.5);
+  return grid_start_ns_ + std::llround(static_cast<double>(period) * period_ns_);
 }
 
 std::uint64_t SamplingLoop::period_of(std::int64_t time_ns) const noexcept {

@@ -48,7 +48,7 @@ class SamplingLoop {
 
   /// Sampling thread, before run(): keeps the pool and the stack that run() will use in RAM.
   /// Sampling works without it; the caller may say so.
-  Status pin_memory() const;
+  [[nodiscard]] Status pin_memory() const;
 
  private:
   [[nodiscard]] std::int64_t period_start(std::uint64_t period) const noexcept;
