@@ -1,0 +1,100 @@
+#include "tests/rig/control.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <new>
+
+namespace gputrace::rig {
+namespace {
+
+constexpr int kBetweenProcesses = 1;
+
+struct NamedSwitch {
+  std::string_view name;
+  RigControl::Switch RigControl::* member;
+};
+constexpr auto kSwitches = std::to_array<NamedSwitch>({
+    {"open_errno", &RigControl::open_errno},
+    {"read_errno", &RigControl::read_errno},
+    {"unplugged", &RigControl::unplugged},
+    {"all_ones", &RigControl::all_ones},
+    {"hold_reads", &RigControl::hold_reads},
+    {"suspended", &RigControl::suspended},
+    {"no_read_mmr", &RigControl::no_read_mmr},
+    {"denied_offset", &RigControl::denied_offset},
+});
+
+struct NamedCounter {
+  std::string_view name;
+  RigControl::Counter RigControl::* member;
+};
+constexpr auto kCounters = std::to_array<NamedCounter>({
+    {"opens", &RigControl::opens},
+    {"ioctls", &RigControl::ioctls},
+    {"register_reads", &RigControl::register_reads},
+    {"failed_register_reads", &RigControl::failed_register_reads},
+    {"touched_while_suspended", &RigControl::touched_while_suspended},
+    {"held", &RigControl::held},
+});
+
+Status apply_line(RigControl& control, std::string_view line) {
+  const std::size_t equals = line.find('=');
+  for (const NamedSwitch& entry : kSwitches) {
+    if (equals == std::string_view::npos || line.substr(0, equals) != entry.name) {
+      continue;
+    }
+    const std::string_view digits = line.substr(equals + 1);
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size()) {
+      break;
+    }
+    control.*entry.member = value;
+    return {};
+  }
+  return fail(ErrorCode::kInvalidArgument, "'" + std::string(line) + "' is not SWITCH=NUMBER");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<RigControl>> make_shared_control() {
+  void* memory = ::mmap(nullptr, sizeof(RigControl), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return fail_errno(errno, "cannot map the rig's shared memory");
+  }
+  auto* control = new (memory) RigControl;
+  ::sem_init(&control->read_is_held, kBetweenProcesses, 0);
+  return std::shared_ptr<RigControl>(
+      control, [](RigControl* mapped) { ::munmap(mapped, sizeof(RigControl)); });
+}
+
+std::string control_text(const RigControl& control) {
+  std::string text;
+  for (const NamedSwitch& entry : kSwitches) {
+    text += std::string(entry.name) + "=" + std::to_string(control.*entry.member) + "\n";
+  }
+  for (const NamedCounter& entry : kCounters) {
+    text += std::string(entry.name) + "=" + std::to_string(control.*entry.member) + "\n";
+  }
+  return text;
+}
+
+Status apply_control_text(RigControl& control, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (!line.empty()) {
+      if (Status status = apply_line(control, line); !status) {
+        return status;
+      }
+    }
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  }
+  return {};
+}
+
+}  // namespace gputrace::rig

@@ -1,0 +1,52 @@
+// Switches and counters of a running rig, in memory that the server and the test share. Also as
+// text, for shell tests: the file "control" in the mounted folder.
+#pragma once
+
+#include <semaphore.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/result.h"
+
+namespace gputrace::rig {
+
+struct RigControl {
+  using Switch = std::atomic<std::uint32_t>;
+  using Counter = std::atomic<std::uint64_t>;
+  static_assert(Switch::is_always_lock_free && Counter::is_always_lock_free,
+                "locks of one process mean nothing to another");
+
+  // Switches. An errno switch of 0 is off.
+  Switch open_errno{0};     ///< opening the node fails: EACCES
+  Switch read_errno{0};     ///< READ_MMR_REG fails: ENOENT (reset), EPERM, EIO
+  Switch unplugged{0};      ///< ENODEV from open files; node and sysfs folders are gone
+  Switch all_ones{0};       ///< every register reads 0xffffffff
+  Switch hold_reads{0};     ///< READ_MMR_REG does not return before the switch is off again
+  Switch suspended{0};      ///< runtime_status; the first open or ioctl resumes the device
+  Switch no_read_mmr{0};    ///< a kernel that does not know READ_MMR_REG: EINVAL
+  Switch denied_offset{0};  ///< this register is not in the list any more: EFAULT
+
+  // Counters.
+  Counter opens{0};                    ///< of the render node
+  Counter ioctls{0};                   ///< on it
+  Counter register_reads{0};           ///< READ_MMR_REG calls that succeeded
+  Counter failed_register_reads{0};    ///< and that did not
+  Counter touched_while_suspended{0};  ///< opens and ioctls that woke the device
+  Counter held{0};                     ///< calls that wait now
+
+  sem_t read_is_held{};  ///< posted once for each call that begins to wait
+};
+
+/// One RigControl in anonymous shared memory, unmapped by the last owner in each process.
+[[nodiscard]] Result<std::shared_ptr<RigControl>> make_shared_control();
+
+/// "key=value" lines of all switches and counters.
+[[nodiscard]] std::string control_text(const RigControl& control);
+/// Sets switches from "key=value" lines; errno values by number. kInvalidArgument names the line.
+Status apply_control_text(RigControl& control, std::string_view text);
+
+}  // namespace gputrace::rig

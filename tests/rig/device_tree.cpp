@@ -1,0 +1,164 @@
+#include "tests/rig/device_tree.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "daemon/base/result.h"
+
+namespace gputrace::rig {
+namespace {
+
+struct IpBlock {
+  unsigned hw_id;  // include/soc15_hw_ip.h
+  std::string_view name;
+  unsigned instance;
+  regdb::GcVersion version;
+  std::string_view base_addresses;
+};
+
+std::string first_path_part(std::string_view& path) {
+  const std::size_t slash = path.find('/');
+  std::string part(path.substr(0, slash));
+  path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
+  return part;
+}
+
+}  // namespace
+
+DeviceTree::DeviceTree(const GpuModel& gpu) : nodes_(1) {
+  const std::string pci(gpu.pci);
+  const std::string device = "devices/pci0000:00/0000:00:08.1/" + pci;
+  add_pci_device(gpu, "sys/" + device);
+  add_drm_minors(gpu, "sys/" + device);
+  if (gpu.ip_discovery) {
+    add_ip_discovery(gpu, "sys/" + device + "/ip_discovery/die/0");
+  }
+  mark_device("sys/" + device);
+
+  add(NodeKind::kText, "sys/class/drm/version", "drm 1.1.0 20060810\n");
+  for (const std::string_view minor : {"card1", "renderD128"}) {
+    const std::string path = fmt::format("sys/class/drm/{}", minor);
+    add(NodeKind::kLink, path, fmt::format("../../{}/drm/{}", device, minor));
+    mark_device(path);
+  }
+  for (const auto& [number, minor] : std::to_array<std::pair<std::string_view, std::string_view>>(
+           {{"226:1", "card1"}, {"226:128", "renderD128"}})) {
+    const std::string path = fmt::format("sys/dev/char/{}", number);
+    add(NodeKind::kLink, path, fmt::format("../../{}/drm/{}", device, minor));
+    mark_device(path);
+  }
+  for (const std::string& path :
+       {"sys/bus/pci/devices/" + pci, "sys/bus/pci/drivers/amdgpu/" + pci}) {
+    const bool under_driver = path.find("drivers") != std::string::npos;
+    add(NodeKind::kLink, path, (under_driver ? "../../../../" : "../../../") + device);
+    mark_device(path);
+  }
+  add(NodeKind::kRenderNode, "dev/dri/renderD128");
+  mark_device("dev/dri/renderD128");
+  add(NodeKind::kControl, "control");
+}
+
+void DeviceTree::add_pci_device(const GpuModel& gpu, const std::string& folder) {
+  const std::string ids = fmt::format("{:04X}", gpu.device_id);
+  add(NodeKind::kText, folder + "/vendor", "0x1002\n");
+  add(NodeKind::kText, folder + "/device", fmt::format("0x{:04x}\n", gpu.device_id));
+  add(NodeKind::kText, folder + "/revision", fmt::format("0x{:02x}\n", gpu.pci_revision));
+  add(NodeKind::kText, folder + "/subsystem_vendor", "0x1002\n");
+  add(NodeKind::kText, folder + "/subsystem_device", "0x0123\n");
+  add(NodeKind::kText, folder + "/class", "0x030000\n");
+  add(NodeKind::kText, folder + "/boot_vga", "1\n");
+  add(NodeKind::kText, folder + "/uevent",
+      fmt::format("DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:{}\nPCI_SUBSYS_ID=1002:0123\n"
+                  "PCI_SLOT_NAME={}\n",
+                  ids, gpu.pci));
+  add(NodeKind::kLink, folder + "/driver", "../../../../bus/pci/drivers/amdgpu");
+  add(NodeKind::kLink, folder + "/subsystem", "../../../../bus/pci");
+  add(NodeKind::kText, folder + "/power/control", "auto\n");
+  add(NodeKind::kRuntimeStatus, folder + "/power/runtime_status");
+}
+
+void DeviceTree::add_drm_minors(const GpuModel& gpu, const std::string& folder) {
+  struct Minor {
+    std::string_view name;
+    unsigned number;
+  };
+  for (const Minor minor : {Minor{"card1", 1}, Minor{"renderD128", 128}}) {
+    const std::string path = fmt::format("{}/drm/{}", folder, minor.name);
+    add(NodeKind::kText, path + "/dev", fmt::format("226:{}\n", minor.number));
+    add(NodeKind::kText, path + "/uevent",
+        fmt::format("MAJOR=226\nMINOR={}\nDEVNAME=dri/{}\nDEVTYPE=drm_minor\n", minor.number,
+                    minor.name));
+    add(NodeKind::kLink, path + "/device", fmt::format("../../../{}", gpu.pci));
+    add(NodeKind::kLink, path + "/subsystem", "../../../../../../class/drm");
+  }
+}
+
+void DeviceTree::add_ip_discovery(const GpuModel& gpu, const std::string& folder) {
+  const auto blocks = std::to_array<IpBlock>({
+      {11, "GC", 0, gpu.gc, "0x00001260\n0x0000A000\n0x0001C000\n0x02402C00\n"},
+      {42, "SDMA0", 0, {6, 0, 1}, "0x00001260\n0x0000A000\n0x0001C000\n0x02402C00\n"},
+      {1, "MP1", 0, {13, 0, 4}, "0x00016000\n0x0243FC00\n"},
+  });
+  add(NodeKind::kText, folder + "/num_ips", fmt::format("{}\n", blocks.size()));
+  for (const IpBlock& block : blocks) {
+    const std::string path = fmt::format("{}/{}/{}", folder, block.hw_id, block.instance);
+    std::size_t bases = 0;
+    for (const char c : block.base_addresses) {
+      bases += c == '\n' ? 1 : 0;
+    }
+    add(NodeKind::kText, path + "/hw_id", fmt::format("{}\n", block.hw_id));
+    add(NodeKind::kText, path + "/num_instance", fmt::format("{}\n", block.instance));
+    add(NodeKind::kText, path + "/major", fmt::format("{}\n", block.version.major));
+    add(NodeKind::kText, path + "/minor", fmt::format("{}\n", block.version.minor));
+    add(NodeKind::kText, path + "/revision", fmt::format("{}\n", block.version.revision));
+    add(NodeKind::kText, path + "/harvest", "0x0\n");
+    add(NodeKind::kText, path + "/num_base_addresses", fmt::format("{}\n", bases));
+    add(NodeKind::kText, path + "/base_addr", block.base_addresses);
+    add(NodeKind::kLink, fmt::format("{}/{}", folder, block.name), std::to_string(block.hw_id));
+  }
+}
+
+std::optional<std::size_t> DeviceTree::find(std::size_t folder, std::string_view name) const {
+  for (const std::size_t child : nodes_.at(folder).children) {
+    if (nodes_[child].name == name) {
+      return child;
+    }
+  }
+  return std::nullopt;
+}
+
+void DeviceTree::add(NodeKind kind, std::string_view path, std::string_view text) {
+  std::size_t folder = 0;
+  while (true) {
+    const std::string name = first_path_part(path);
+    const bool last = path.empty();
+    if (const auto existing = find(folder, name); existing && !last) {
+      folder = *existing;
+      continue;
+    }
+    TreeNode node;
+    node.kind = last ? kind : NodeKind::kFolder;
+    node.name = name;
+    node.text = last ? text : std::string_view{};
+    node.parent = folder;
+    nodes_.push_back(std::move(node));
+    nodes_[folder].children.push_back(nodes_.size() - 1);
+    folder = nodes_.size() - 1;
+    if (last) {
+      return;
+    }
+  }
+}
+
+void DeviceTree::mark_device(std::string_view path) {
+  std::size_t index = 0;
+  while (!path.empty()) {
+    const auto child = find(index, first_path_part(path));
+    GPUTRACE_CHECK(child.has_value());
+    index = *child;
+  }
+  nodes_[index].of_device = true;
+}
+
+}  // namespace gputrace::rig

@@ -1,0 +1,47 @@
+// The files of the rig's folder: sysfs as list_gpus reads it, the render node, the control file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/rig/gpu_model.h"
+
+namespace gputrace::rig {
+
+enum class NodeKind { kFolder, kText, kLink, kRenderNode, kRuntimeStatus, kControl };
+
+struct TreeNode {
+  NodeKind kind = NodeKind::kFolder;
+  std::string name;
+  std::string text;        ///< of a file, or where a link points to
+  bool of_device = false;  ///< gone when the GPU is unplugged, with all below it
+  std::size_t parent = 0;
+  std::vector<std::size_t> children;
+};
+
+/// Nodes by index; 0 is the root. Built once, then constant.
+class DeviceTree {
+ public:
+  explicit DeviceTree(const GpuModel& gpu);
+
+  [[nodiscard]] const TreeNode& at(std::size_t index) const { return nodes_.at(index); }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] std::optional<std::size_t> find(std::size_t folder, std::string_view name) const;
+
+ private:
+  /// Adds a node at `path`, with the folders on the way.
+  void add(NodeKind kind, std::string_view path, std::string_view text = {});
+  void add_pci_device(const GpuModel& gpu, const std::string& folder);
+  void add_drm_minors(const GpuModel& gpu, const std::string& folder);
+  void add_ip_discovery(const GpuModel& gpu, const std::string& folder);
+  void mark_device(std::string_view path);
+
+  std::vector<TreeNode> nodes_;
+};
+
+}  // namespace gputrace::rig
