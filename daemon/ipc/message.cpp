@@ -19,6 +19,8 @@ using nlohmann::json;
 constexpr std::int64_t kMaxTime = std::numeric_limits<std::int64_t>::max();
 constexpr double kMaxRateHz = 1e6;
 constexpr double kMaxSeconds = 1e10;
+constexpr std::string_view kEllipsis = "...";
+constexpr std::size_t kRoomForTheNote = 64;
 
 constexpr std::array<std::pair<ErrorCode, std::string_view>, 10> kErrorNames{{
     {ErrorCode::kNotFound, "not_found"},
@@ -46,7 +48,6 @@ std::optional<ErrorCode> error_code(std::string_view name) {
 }
 
 std::string shortened(std::string_view text) {
-  constexpr std::string_view kEllipsis = "...";
   if (text.size() <= kMaxTextBytes) {
     return std::string(text);
   }
@@ -275,7 +276,6 @@ Result<std::string> encode(const Answer& answer) {
 }
 
 std::vector<std::string> shorten_command(const std::vector<std::string>& command) {
-  constexpr std::size_t kRoomForTheNote = 64;
   std::vector<std::string> kept;
   std::size_t bytes = 0;
   for (const std::string& word : command) {

@@ -17,14 +17,14 @@ namespace gputrace::ipc {
 
 /// Below the kernel's default socket buffer (net.core.wmem_default, 208 KiB), so that a message
 /// either fits or is refused by us.
-inline constexpr std::size_t kMaxMessageBytes = 128 * 1024;
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{128} * 1024;
 inline constexpr std::size_t kMaxPathBytes = 4096;
 inline constexpr std::size_t kMaxLabelBytes = 1024;
 /// Error texts, warnings, notes, names. Longer ones are cut when they are sent.
 inline constexpr std::size_t kMaxTextBytes = 4096;
 inline constexpr std::size_t kMaxNotes = 16;
 /// The recorded command line. Longer ones are shortened by shorten_command().
-inline constexpr std::size_t kMaxCommandBytes = 16 * 1024;
+inline constexpr std::size_t kMaxCommandBytes = std::size_t{16} * 1024;
 inline constexpr std::size_t kMaxCommandWords = 1024;
 
 /// Open the GPU, create the file, sample. Answered by ready or failed.

@@ -58,10 +58,11 @@ Result<std::optional<Message>> receive(int fd, Decode decode) {
   if (!bytes) {
     return tl::unexpected(bytes.error());
   }
-  if (!*bytes) {
+  const std::optional<std::string>& text = *bytes;
+  if (!text) {
     return std::optional<Message>();
   }
-  Result<Message> message = decode(**bytes);
+  Result<Message> message = decode(*text);
   if (!message) {
     return tl::unexpected(message.error());
   }

@@ -19,14 +19,26 @@ void send_raw(const MessageSocket& socket, const std::string& bytes) {
   REQUIRE(::send(socket.fd(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
 }
 
+Order next_order(const MessageSocket& socket) {
+  const std::optional<Order> order = socket.receive_order().value();
+  GPUTRACE_CHECK(order.has_value());
+  return *order;
+}
+
+Answer next_answer(const MessageSocket& socket) {
+  const std::optional<Answer> answer = socket.receive_answer().value();
+  GPUTRACE_CHECK(answer.has_value());
+  return *answer;
+}
+
 TEST_CASE("messages keep their order and their borders") {
   const auto [here, there] = make_pair();
   REQUIRE(here.send(Order(MarkOrder{1, "one"})));
   REQUIRE(here.send(Order(StopOrder{0, std::nullopt, false})));
-  CHECK(std::get<MarkOrder>(**there.receive_order()) == MarkOrder{1, "one"});
-  CHECK(std::get<StopOrder>(**there.receive_order()) == StopOrder{0, std::nullopt, false});
+  CHECK(std::get<MarkOrder>(next_order(there)) == MarkOrder{1, "one"});
+  CHECK(std::get<StopOrder>(next_order(there)) == StopOrder{0, std::nullopt, false});
   REQUIRE(there.send(Answer(WarningAnswer{"w"})));
-  CHECK(std::get<WarningAnswer>(**here.receive_answer()) == WarningAnswer{"w"});
+  CHECK(std::get<WarningAnswer>(next_answer(here)) == WarningAnswer{"w"});
 }
 
 TEST_CASE("the largest command that is kept fits through the socket") {
@@ -35,7 +47,7 @@ TEST_CASE("the largest command that is kept fits through the socket") {
   order.command = shorten_command(std::vector<std::string>(1000, std::string(17, '\1')));
   const Status sent = here.send(Order(order));
   REQUIRE(sent);
-  CHECK(std::get<StartOrder>(**there.receive_order()) == order);
+  CHECK(std::get<StartOrder>(next_order(there)) == order);
 }
 
 TEST_CASE("a closed peer is an end, not an error") {
@@ -44,7 +56,7 @@ TEST_CASE("a closed peer is an end, not an error") {
   {
     const MessageSocket gone = std::move(here);
   }
-  CHECK(**there.receive_order() == Order(MarkOrder{1, "last"}));
+  CHECK(next_order(there) == Order(MarkOrder{1, "last"}));
   const Result<std::optional<Order>> end = there.receive_order();
   REQUIRE(end);
   CHECK_FALSE(*end);
@@ -76,7 +88,7 @@ TEST_CASE("garbage costs one message, the next is understood") {
   REQUIRE(here.send(Order(MarkOrder{7, "fine"})));
   CHECK(there.receive_order().error().code == ErrorCode::kCorrupt);
   CHECK(there.receive_order().error().code == ErrorCode::kCorrupt);
-  CHECK(**there.receive_order() == Order(MarkOrder{7, "fine"}));
+  CHECK(next_order(there) == Order(MarkOrder{7, "fine"}));
 }
 
 TEST_CASE("a message longer than the limit is refused whole") {
@@ -86,7 +98,7 @@ TEST_CASE("a message longer than the limit is refused whole") {
   const auto refused = there.receive_order();
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("too long") != std::string::npos);
-  CHECK(**there.receive_order() == Order(MarkOrder{7, "fine"}));
+  CHECK(next_order(there) == Order(MarkOrder{7, "fine"}));
 }
 
 TEST_CASE("a peer that never reads does not block the sender") {
