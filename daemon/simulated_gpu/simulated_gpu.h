@@ -17,7 +17,7 @@ namespace gputrace::simulated_gpu {
 struct OpenedSimulation {
   sampler::GpuIdentity identity;
   std::unique_ptr<sampler::RegisterReader> reader;
-  double load_seconds = 0;      ///< building the tapes, or reading them from the cache
+  double load_seconds = 0;  ///< building the tapes, or reading them from the cache
   bool loaded_from_cache = false;
 };
 
@@ -32,7 +32,7 @@ struct OpenedSimulation {
 [[nodiscard]] bool is_simulated_argument(std::string_view argument);
 
 struct SimulatedGpuListing {
-  std::string argument;     ///< "sim:780m:demo"
+  std::string argument;  ///< "sim:780m:demo"
   std::string gpu_name;
   std::string description;  ///< of the scenario, one line
   double length_s = 0;

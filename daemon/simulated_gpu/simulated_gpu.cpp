@@ -1,0 +1,85 @@
+#include "daemon/simulated_gpu/simulated_gpu.h"
+
+#include <fmt/format.h>
+
+#include "daemon/base/time.h"
+#include "daemon/simulated_gpu/simulation.h"
+
+namespace gputrace::simulated_gpu {
+
+namespace {
+
+class SimulatedReader final : public sampler::RegisterReader {
+ public:
+  SimulatedReader(Simulation simulation, std::int64_t start_ns)
+      : simulation_(std::move(simulation)), start_ns_(start_ns) {}
+
+  [[nodiscard]] std::span<const sampler::OfferedRegister> registers() const noexcept override {
+    return simulation_.registers();
+  }
+
+  void read(std::int64_t now_ns, sampler::ReadBuffer out) noexcept override {
+    const std::int64_t begin_ns = monotonic_now_ns();
+    const UnitMask state = simulation_.state_at(now_ns - start_ns_);
+    for (std::size_t i = 0; i < out.words.size(); ++i) {
+      out.words[i] = simulation_.word(i, state);
+      out.states[i] = sampler::SampleState::kValid;
+    }
+    const auto cost_ns = static_cast<std::uint32_t>(monotonic_now_ns() - begin_ns);
+    for (std::uint32_t& cost : out.cost_ns) {
+      cost = cost_ns;
+    }
+  }
+
+  [[nodiscard]] std::vector<sampler::LostRegister> drop_lost() override { return {}; }
+  [[nodiscard]] std::string last_error() const override { return {}; }
+
+ private:
+  Simulation simulation_;
+  std::int64_t start_ns_;
+};
+
+sampler::GpuIdentity identity_of(const Simulation& simulation) {
+  sampler::GpuIdentity identity;
+  identity.name = simulation.model().name;
+  identity.gc = simulation.model().gc;
+  identity.driver = "simulated";
+  identity.simulated = true;
+  identity.scenario = simulation.scenario().name;
+  return identity;
+}
+
+}  // namespace
+
+Result<OpenedSimulation> open_simulated_gpu(std::string_view argument,
+                                            const regdb::RegisterDatabase& regdb,
+                                            const std::filesystem::path& cache_folder,
+                                            std::int64_t start_ns) {
+  const std::int64_t begin_ns = monotonic_now_ns();
+  auto simulation = Simulation::open(argument, regdb, cache_folder);
+  if (!simulation) {
+    return tl::unexpected(simulation.error());
+  }
+  OpenedSimulation opened;
+  opened.identity = identity_of(*simulation);
+  opened.loaded_from_cache = simulation->loaded_from_cache();
+  opened.reader = std::make_unique<SimulatedReader>(std::move(*simulation), start_ns);
+  opened.load_seconds = static_cast<double>(monotonic_now_ns() - begin_ns) * 1e-9;
+  return opened;
+}
+
+std::vector<SimulatedGpuListing> list_simulated_gpus() {
+  std::vector<SimulatedGpuListing> listings;
+  for (const SimulatedModel& model : simulated_models()) {
+    for (const BuiltInScenario& known : built_in_scenarios()) {
+      const auto scenario = make_built_in_scenario(known.name, model);
+      GPUTRACE_CHECK(scenario.has_value());
+      listings.push_back({fmt::format("sim:{}:{}", model.key, known.name), model.name,
+                          std::string(known.description),
+                          static_cast<double>(scenario->duration_ns()) * 1e-9});
+    }
+  }
+  return listings;
+}
+
+}  // namespace gputrace::simulated_gpu
