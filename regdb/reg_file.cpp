@@ -28,6 +28,19 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return words;
 }
 
+/// Names and meanings reach terminals as they are, so C0, DEL and C1 (in UTF-8) are kept out here.
+bool has_control_character(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(line[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < line.size() ? line[i + 1] : 0);
+    if ((byte < 0x20 && byte != '\t') || byte == 0x7f ||
+        (byte == 0xc2 && next >= 0x80 && next < 0xa0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string quoted(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
@@ -93,6 +106,9 @@ class Parser {
       const std::size_t length = std::min(text.find('\n'), text.size());
       const std::string_view line = trim(text.substr(0, length));
       text.remove_prefix(std::min(length + 1, text.size()));
+      if (has_control_character(line)) {
+        return fail_here("a control character; register files are plain text");
+      }
       if (line.empty() || line.front() == '#') {
         continue;
       }
@@ -114,16 +130,17 @@ class Parser {
       std::string_view form;
       Status (Parser::*parse)(const Words& words);
     };
-    constexpr std::size_t kAny = 64;
-    static constexpr std::array<Statement, 10> kStatements{{
+    constexpr std::size_t any_count = 64;
+    static constexpr std::array<Statement, 10> statements{{
         {"field", 4, 4, "field NAME KIND GROUP", &Parser::parse_field},
         {"table", 2, 2, "table NAME", &Parser::parse_table},
         {"base", 2, 2, "base TABLE", &Parser::parse_base},
         {"readable", 2, 2, "readable LIST", &Parser::parse_readable},
         {"register", 2, 5, "register NAME [OFFSET|none] [like REGISTER]", &Parser::parse_register},
-        {"readable-list", 2, kAny, "readable-list NAME REGISTER...", &Parser::parse_readable_list},
+        {"readable-list", 2, any_count, "readable-list NAME REGISTER...",
+         &Parser::parse_readable_list},
         {"version", 3, 3, "version PATTERN TABLE", &Parser::parse_version},
-        {"family", 5, kAny, "family FAMILY FIRST_REV LAST_REV GC_VERSION NAMES",
+        {"family", 5, any_count, "family FAMILY FIRST_REV LAST_REV GC_VERSION NAMES",
          &Parser::parse_family},
         {"column", 5, 7, "column COLUMN BITS REGISTER FIELD [with|without COLUMN]",
          &Parser::parse_column},
@@ -135,7 +152,7 @@ class Parser {
       return parse_text(first, trim(line.substr(first.size())));
     }
     const bool is_bits = first.find_first_not_of("0123456789.") == std::string_view::npos;
-    for (const Statement& statement : kStatements) {
+    for (const Statement& statement : statements) {
       if (statement.keyword != (is_bits ? std::string_view{} : first)) {
         continue;
       }

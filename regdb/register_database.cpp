@@ -1,22 +1,16 @@
 #include "regdb/register_database.h"
 
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <iterator>
 #include <optional>
-#include <system_error>
 #include <utility>
 
+#include "regdb/built_in_files.h"
+#include "regdb/overlay_folder.h"
+
 namespace gputrace::regdb {
-
-/// Defined by the build (gputrace_embed): file name and text of every built-in *.reg file.
-std::span<const std::pair<std::string_view, std::string_view>> embedded_reg_files();
-
 namespace {
 
 constexpr std::string_view kRadeontopTable = "radeontop";
-constexpr std::uintmax_t kMaxOverlayFile = 1U << 20U;
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits: names a revision, protects against nothing.
 class Fingerprint {
@@ -39,95 +33,17 @@ class Fingerprint {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-std::string revision_of_built_in(Fingerprint& fingerprint) {
+std::string revision_with(const std::vector<OverlayFile>& overlay) {
+  Fingerprint fingerprint;
   for (const auto& [name, text] : embedded_reg_files()) {
     fingerprint.add(name);
     fingerprint.add(text);
   }
+  for (const OverlayFile& file : overlay) {
+    fingerprint.add(file.name);
+    fingerprint.add(file.text);
+  }
   return fingerprint.text();
-}
-
-Result<RegFile> parse_embedded(std::string_view name) {
-  for (const auto& [file, text] : embedded_reg_files()) {
-    if (file == name) {
-      return parse_reg_file(file, text);
-    }
-  }
-  return fail(ErrorCode::kNotFound, "no built-in register file '" + std::string(name) + "'");
-}
-
-/// The built-in tables are part of the program: a fault in them is ours.
-RegFile parse_own(std::string_view name) {
-  Result<RegFile> file = parse_embedded(name);
-  GPUTRACE_CHECK(file.has_value());
-  return *std::move(file);
-}
-
-/// The table and those it is based on, the base first.
-Result<std::vector<TableStatement>> table_chain(std::string_view table) {
-  std::vector<TableStatement> chain;
-  for (std::string name(table); !name.empty(); name = chain.front().base) {
-    const Result<RegFile> file = parse_embedded(name + ".reg");
-    const TableStatement* found = nullptr;
-    if (file) {
-      for (const TableStatement& statement : file->tables) {
-        found = statement.name == name ? &statement : found;
-      }
-    }
-    if (found == nullptr) {
-      return file || file.error().code == ErrorCode::kNotFound
-                 ? fail(ErrorCode::kNotFound, "there is no register table '" + name + "'")
-                 : tl::unexpected(file.error());
-    }
-    chain.insert(chain.begin(), *found);
-  }
-  return chain;
-}
-
-std::vector<std::string> readable_registers(const std::vector<TableStatement>& chain) {
-  std::string list_name;
-  for (const TableStatement& table : chain) {
-    list_name = table.readable.empty() ? list_name : table.readable;
-  }
-  for (const ReadableList& list : parse_own("readable.reg").readable_lists) {
-    if (list.name == list_name) {
-      return list.registers;
-    }
-  }
-  return {};
-}
-
-Result<std::string> read_overlay_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::file_size(path, error) > kMaxOverlayFile && !error) {
-    return fail(ErrorCode::kInvalidArgument, path.string() + " is too large for a register file");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream.is_open() || stream.bad()) {
-    return fail(ErrorCode::kIo, "cannot read the register file " + path.string());
-  }
-  return text;
-}
-
-Result<std::vector<std::filesystem::path>> list_overlay_files(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().extension() == ".reg") {
-      paths.push_back(entry->path());
-    }
-  }
-  if (error) {
-    return fail(ErrorCode::kNotFound,
-                "cannot read the register files in " + folder.string() + ": " + error.message());
-  }
-  if (paths.empty()) {
-    return fail(ErrorCode::kNotFound, "there is no *.reg file in " + folder.string());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
 }
 
 /// A misspelt name must not be ignored in silence.
@@ -146,7 +62,7 @@ Status check_described_fields_exist(const FieldDescriptions& descriptions,
 }
 
 Status check_table_statement(const TableStatement& stated) {
-  const auto chain = table_chain(stated.name);
+  const auto chain = built_in_table_chain(stated.name);
   if (!chain) {
     return fail_at(stated.place, chain.error().message + ", and an overlay cannot add one");
   }
@@ -158,72 +74,31 @@ Status check_table_statement(const TableStatement& stated) {
   return {};
 }
 
-std::string bits_in_words(BitRange bits) {
-  const std::string first = std::to_string(bits.shift);
-  return bits.width == 1 ? "bit " + first
-                         : "bits " + first + " to " + std::to_string(bits.shift + bits.width - 1);
-}
-
-RegisterDatabase::ColumnMatch match_column(const ColumnRule& rule, const RegisterMap& map) {
-  const Register* const reg = map.find(rule.register_name);
-  if (reg == nullptr) {
-    return {rule.column, {}, {}, "comes from " + rule.register_name + ", not from GRBM_STATUS"};
-  }
-  const RegisterField* const field = reg->find_field(rule.field);
-  if (field != nullptr && field->mask() == rule.bits.mask()) {
-    return {rule.column, reg->name, field->name, {}};
-  }
-  std::string there;
-  for (const RegisterField& other : reg->fields) {
-    if ((other.mask() & rule.bits.mask()) != 0) {
-      there += (there.empty() ? "" : " and ") + other.name;
-    }
-  }
-  return {rule.column,
-          {},
-          {},
-          "is " + bits_in_words(rule.bits) + " of " + reg->name + ", which " +
-              (there.empty() ? "has no field there" : "holds " + there + " there")};
-}
-
 }  // namespace
 
 RegisterDatabase RegisterDatabase::built_in() {
   RegisterDatabase database;
-  database.versions_ = parse_own("versions.reg").versions;
+  database.versions_ = parse_built_in("versions.reg").versions;
   for (const VersionRule& rule : database.versions_) {
     database.supported_versions_.push_back({rule.pattern, rule.table});
   }
-  Fingerprint fingerprint;
-  database.revision_ = revision_of_built_in(fingerprint);
+  database.revision_ = revision_with({});
   return database;
 }
 
 Result<RegisterDatabase> RegisterDatabase::with_overlay(const std::filesystem::path& folder) {
-  const auto paths = list_overlay_files(folder);
-  if (!paths) {
-    return tl::unexpected(paths.error());
+  auto files = read_overlay_folder(folder);
+  if (!files) {
+    return tl::unexpected(files.error());
   }
   RegisterDatabase database = built_in();
-  Fingerprint fingerprint;
-  revision_of_built_in(fingerprint);
-  for (const std::filesystem::path& path : *paths) {
-    const auto text = read_overlay_file(path);
-    if (!text) {
-      return tl::unexpected(text.error());
-    }
-    fingerprint.add(path.filename().string());
-    fingerprint.add(*text);
-    auto file = parse_reg_file(path.string(), *text);
-    if (!file) {
-      return tl::unexpected(file.error());
-    }
-    if (const Status status = check_overlay_statements(*file); !status) {
+  database.revision_ = revision_with(*files);
+  for (OverlayFile& file : *files) {
+    if (const Status status = check_overlay_statements(file.statements); !status) {
       return tl::unexpected(status.error());
     }
-    database.overlay_.push_back(*std::move(file));
+    database.overlay_.push_back(std::move(file.statements));
   }
-  database.revision_ = fingerprint.text();
   if (const Status status = database.check_overlay(); !status) {
     return tl::unexpected(status.error());
   }
@@ -287,12 +162,12 @@ Result<RegisterMap> RegisterDatabase::map_for(GcVersion version) const {
 }
 
 Result<RegisterMap> RegisterDatabase::map_for_table(std::string_view table) const {
-  const auto chain = table_chain(table);
+  const auto chain = built_in_table_chain(table);
   if (!chain) {
     return tl::unexpected(chain.error());
   }
   std::vector<MergedRegister> registers;
-  const RegFile units = parse_own("units.reg");
+  const RegFile units = parse_built_in("units.reg");
   std::vector<const FieldDescriptions*> layers{&units.descriptions};
   for (const TableStatement& built_in : *chain) {
     if (const Status status = add_registers(built_in, registers); !status) {
@@ -356,7 +231,8 @@ const std::string& RegisterDatabase::revision() const {
 
 Result<GcVersion> RegisterDatabase::gc_from_family(std::uint32_t family,
                                                    std::uint32_t external_rev) const {
-  for (const FamilyRule& rule : parse_own("families.reg").families) {
+  const RegFile file = parse_built_in("families.reg");
+  for (const FamilyRule& rule : file.families) {
     if (rule.family == family && external_rev >= rule.first_revision &&
         external_rev <= rule.last_revision) {
       return rule.gc;
@@ -366,31 +242,6 @@ Result<GcVersion> RegisterDatabase::gc_from_family(std::uint32_t family,
               "family " + std::to_string(family) + " with external revision " +
                   std::to_string(external_rev) +
                   " (AMDGPU_INFO) is no GPU that this program knows without IP discovery");
-}
-
-Result<std::vector<RegisterDatabase::ColumnMatch>> RegisterDatabase::match_radeontop_columns(
-    GcVersion version, std::span<const std::string> columns) const {
-  const auto map = map_for(version);
-  if (!map) {
-    return tl::unexpected(map.error());
-  }
-  const auto present = [&](const std::string& column) {
-    return std::find(columns.begin(), columns.end(), column) != columns.end();
-  };
-  const std::vector<ColumnRule> rules = parse_own("radeontop.reg").columns;
-  std::vector<ColumnMatch> matches;
-  for (const std::string& column : columns) {
-    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const ColumnRule& candidate) {
-      return candidate.column == column && (candidate.with.empty() || present(candidate.with)) &&
-             (candidate.without.empty() || !present(candidate.without));
-    });
-    if (rule == rules.end()) {
-      matches.push_back({column, {}, {}, "is not a column that radeontop has"});
-    } else {
-      matches.push_back(match_column(*rule, *map));
-    }
-  }
-  return matches;
 }
 
 }  // namespace gputrace::regdb
