@@ -1,0 +1,133 @@
+// The whole report as plain data: what the renderers print and nothing that they must look up.
+// Absent means not known; a renderer prints null or says so, never 0.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/analysis/statistics.h"
+#include "regdb/register_map.h"
+
+namespace gputrace::report {
+
+struct Session {
+  std::string file;
+  std::optional<std::string> label;
+  std::optional<std::vector<std::string>> command;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::optional<std::string> started_at;  ///< RFC 3339, UTC
+  std::optional<double> duration_s;
+  bool cut = false;
+  bool imported = false;
+  std::string origin;  ///< of an import: "radeontop dump trace.txt"
+};
+
+/// --from and --to, seconds from the session's start.
+struct Selection {
+  double from_s = 0;
+  double to_s = 0;
+};
+
+struct Gpu {
+  std::string name;
+  std::optional<std::string> gc;
+  std::optional<std::string> pci;
+  bool simulated = false;
+  std::string scenario;
+};
+
+struct SampledRegister {
+  std::string name;
+  std::string source;
+  std::optional<double> read_cost_ns;
+};
+
+/// samples, unknown, its reasons and asleep_s are about the selection; all else is about the whole
+/// segment. A sample is one tick; unknown is that of the register with most of them.
+struct Sampling {
+  std::optional<double> rate_hz;
+  std::optional<double> achieved_hz;
+  std::uint64_t samples = 0;
+  std::uint64_t unknown = 0;
+  std::map<std::string, std::uint64_t> unknown_reasons;  ///< sums to `unknown`
+  std::optional<double> asleep_s;                        ///< absent for imports, which cannot tell
+  std::optional<double> asleep_share;                    ///< of the samples
+  std::optional<std::uint64_t> missed;
+  std::optional<std::uint64_t> dropped;
+  std::optional<double> late_p50_us;
+  std::optional<double> late_p99_us;
+  std::optional<double> cpu_s;
+  std::optional<bool> kept_gfx_awake;  ///< by the reads themselves; absent when nothing was awake
+  std::vector<SampledRegister> registers;
+};
+
+/// One busy bit. The key is (register_name, name).
+struct Unit {
+  std::string name;  ///< "EA_BUSY"
+  std::string register_name;
+  std::optional<int> engine;  ///< n of GRBM_STATUS_SEn
+  regdb::UnitGroup group = regdb::UnitGroup::kFrontEnd;
+  std::string meaning;
+  std::string suggests;
+  double busy = 0;
+  std::optional<analysis::Interval> ci95;
+  std::optional<analysis::Interval> ci95_run;
+  std::optional<std::uint64_t> samples;
+};
+
+/// A register whose bits are not known here, with the names of the units that it would show.
+struct UnknownRegister {
+  std::string name;
+  std::string reason;
+  std::vector<std::string> units;
+};
+
+enum class BandState { kNoData, kUnknown, kAsleep, kMeasured };
+struct BandCell {
+  BandState state = BandState::kNoData;
+  double busy = 0;  ///< of kMeasured
+};
+struct BandRow {
+  std::string label;
+  std::vector<BandCell> cells;
+};
+/// When units were busy: columns of equal length over the session or the selection.
+struct Band {
+  double column_s = 0;
+  std::vector<BandRow> rows;
+};
+
+struct Segment {
+  double start_s = 0;
+  double end_s = 0;
+  std::string gpu;
+  std::optional<double> rate_hz;
+  std::vector<std::string> registers;
+  std::string reason;
+  bool main = false;  ///< gpu and sampling describe this one
+};
+
+/// A finding with its consequence, and what to do about it.
+struct Warning {
+  std::string code;
+  std::string text;
+  std::string hint;  ///< empty where nothing can be done
+};
+
+struct Report {
+  Session session;
+  std::optional<Selection> selection;
+  Gpu gpu;
+  Sampling sampling;
+  std::vector<Unit> units;  ///< in the order of the register tables
+  std::vector<UnknownRegister> unknown_registers;
+  Band band;
+  std::vector<Segment> segments;  ///< only when there is more than one
+  std::vector<Warning> warnings;
+};
+
+}  // namespace gputrace::report
