@@ -47,7 +47,7 @@ struct WindowMean {
   std::uint8_t bit = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  double busy = 0;                   ///< 0 to 1
+  double busy = 0;                       ///< 0 to 1
   std::optional<std::uint32_t> samples;  ///< n behind it, when known
 };
 

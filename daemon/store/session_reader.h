@@ -1,6 +1,7 @@
 // Reads session files, which may come from strangers: read only, defensive, every size checked.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>

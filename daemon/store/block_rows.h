@@ -1,0 +1,51 @@
+// Walks the stored blocks of one segment, in order, optionally only those that touch a time span.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "daemon/store/block_codec.h"
+#include "daemon/store/database.h"
+#include "daemon/store/session_reader.h"
+
+namespace gputrace::store {
+
+/// A row of `blocks`. Blobs are fetched when asked for: most callers leave the planes on disk.
+class StoredBlock {
+ public:
+  StoredBlock(const Statement& row, BlockRow header) : row_(&row), header_(header) {}
+
+  [[nodiscard]] const BlockRow& header() const { return header_; }
+  [[nodiscard]] std::span<const std::byte> summary() const { return row_->blob(5); }
+  [[nodiscard]] std::span<const std::byte> times() const { return row_->blob(6); }
+  [[nodiscard]] std::span<const std::byte> planes() const { return row_->blob(7); }
+
+ private:
+  const Statement* row_;
+  BlockRow header_;
+};
+
+Status for_each_stored_block(Database& database, const StoredSegment& segment,
+                             std::optional<TimeSpan> span,
+                             const std::function<Status(const StoredBlock&)>& visit);
+
+/// Decodes the ticks of stored blocks into one block that it reuses.
+class TickDecoder {
+ public:
+  explicit TickDecoder(const StoredSegment& segment)
+      : register_count_(segment.description.registers.size()),
+        decoder_(segment.description.start_ns, register_count_) {}
+
+  Result<BlockSummary> summary(const StoredBlock& block) {
+    return decoder_.decode_summary(block.header(), block.summary());
+  }
+  /// Valid until the next call.
+  Result<sampler::SampleBlock*> ticks(const StoredBlock& block, const BlockSummary& summary);
+
+ private:
+  std::size_t register_count_;
+  BlockDecoder decoder_;
+  std::optional<sampler::SampleBlock> block_;
+};
+
+}  // namespace gputrace::store

@@ -1,0 +1,286 @@
+#include "daemon/store/session_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/unique_fd.h"
+
+namespace gputrace::store {
+
+// Defined by the build from schema.sql (gputrace_embed).
+std::span<const std::pair<std::string_view, std::string_view>> embedded_schema();
+
+namespace {
+
+// https://www.sqlite.org/fileformat2.html, "The Database Header".
+constexpr std::size_t kHeaderSize = 100;
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::size_t kWriteVersionAt = 18;
+constexpr std::size_t kUserVersionAt = 60;
+constexpr std::size_t kApplicationIdAt = 68;
+constexpr std::uint8_t kWalVersion = 2;
+
+struct Header {
+  bool wal = false;
+  uid_t owner = 0;
+};
+
+std::uint32_t big_endian(const std::array<std::uint8_t, kHeaderSize>& bytes, std::size_t at) {
+  return static_cast<std::uint32_t>(bytes[at]) << 24 |
+         static_cast<std::uint32_t>(bytes[at + 1]) << 16 |
+         static_cast<std::uint32_t>(bytes[at + 2]) << 8 | bytes[at + 3];
+}
+
+/// Reads the header without SQLite, which would wait on a FIFO and create files beside others'.
+Result<Header> read_header(const std::filesystem::path& path) {
+  const UniqueFd fd(
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd) {
+    if (errno == ELOOP) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("cannot open {}: it is a symbolic link; name the file it points to",
+                              path.string()));
+    }
+    return fail_errno(errno, "cannot open " + path.string());
+  }
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0) {
+    return fail_errno(errno, "cannot stat " + path.string());
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} is not a regular file", path.string()));
+  }
+  std::array<std::uint8_t, kHeaderSize> bytes{};
+  const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
+  if (got < 0) {
+    return fail_errno(errno, "cannot read " + path.string());
+  }
+  if (got == 0) {
+    return fail(ErrorCode::kCorrupt, fmt::format("{} is empty", path.string()));
+  }
+  if (static_cast<std::size_t>(got) < kHeaderSize ||
+      std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{} is not a gputrace session (no SQLite header)", path.string()));
+  }
+  if (big_endian(bytes, kApplicationIdAt) != kApplicationId) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{} is a SQLite file of another program, not a gputrace session",
+                            path.string()));
+  }
+  const std::uint32_t version = big_endian(bytes, kUserVersionAt);
+  if (version > kSchemaVersion) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{} has format version {}, this gputrace reads up to {}; a newer "
+                            "gputrace can read it",
+                            path.string(), version, kSchemaVersion));
+  }
+  if (version == 0) {
+    return fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{} states no format version; its creation was cut short", path.string()));
+  }
+  return Header{bytes[kWriteVersionAt] == kWalVersion, info.st_uid};
+}
+
+std::filesystem::path beside(const std::filesystem::path& path, std::string_view suffix) {
+  return path.string() + std::string(suffix);
+}
+
+bool may_write(const std::filesystem::path& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 &&
+         ::faccessat(AT_FDCWD, path.parent_path().c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+std::string user_name(uid_t uid) {
+  std::vector<char> buffer(4096);
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+  return found != nullptr ? found->pw_name : fmt::format("user {}", uid);
+}
+
+/// A WAL that this process may not bring into the file.
+Error cut_and_not_writable(const std::filesystem::path& path, const Header& header) {
+  const std::string owner = user_name(header.owner);
+  return {ErrorCode::kPermissionDenied,
+          fmt::format("cannot read {}: its recording was cut and must be finished by somebody who "
+                      "may write the file and its folder; `gputrace list` run by {} does it",
+                      path.string(), owner)};
+}
+
+Result<std::vector<std::string>> schema_rows(Database& database) {
+  Result<Statement> query = database.prepare(
+      "SELECT type || '|' || name || '|' || tbl_name || '|' || coalesce(sql, '') "
+      "FROM sqlite_schema ORDER BY 1");
+  if (!query) {
+    return tl::unexpected<Error>(query.error());
+  }
+  std::vector<std::string> rows;
+  for (;;) {
+    const Result<bool> row = query->step();
+    if (!row) {
+      return tl::unexpected<Error>(row.error());
+    }
+    if (!*row) {
+      return rows;
+    }
+    rows.push_back(query->text(0));
+  }
+}
+
+/// A stranger's views, triggers and generated columns would run with our queries.
+Status check_schema(Database& database, const std::filesystem::path& path) {
+  const std::string what = "cannot read " + path.string();
+  Result<Database> ours = Database::open({}, Database::Mode::kMemory);
+  if (!ours) {
+    return fail(ours.error(), what);
+  }
+  if (const Status status = ours->execute(schema_sql()); !status) {
+    return fail(status.error(), what);
+  }
+  const Result<std::vector<std::string>> expected = schema_rows(*ours);
+  const Result<std::vector<std::string>> found = schema_rows(database);
+  if (!expected || !found) {
+    return fail(expected ? found.error() : expected.error(), what);
+  }
+  if (*expected != *found) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{}: its tables are not those of format version {}; it was changed by "
+                            "another program or is damaged",
+                            what, kSchemaVersion));
+  }
+  return {};
+}
+
+Result<Database> open_for_reading(const std::filesystem::path& path, const Header& header) {
+  if (!header.wal) {
+    return Database::open(path, Database::Mode::kReadOnly);
+  }
+  std::error_code ignored;
+  const bool has_wal = std::filesystem::exists(beside(path, "-wal"), ignored);
+  if (!has_wal && !may_write(path)) {
+    // No WAL, so nobody is writing and the file is whole; but SQLite would want to create one.
+    return Database::open(path, Database::Mode::kImmutable);
+  }
+  return Database::open(path, Database::Mode::kReadOnly);
+}
+
+}  // namespace
+
+std::string_view schema_sql() {
+  return embedded_schema()[0].second;
+}
+
+Result<std::filesystem::path> without_symlinks_above(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (error || !absolute.has_filename()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' does not name a file", path.string()));
+  }
+  const std::filesystem::path folder = std::filesystem::canonical(absolute.parent_path(), error);
+  if (error) {
+    return fail_errno(error.value(), "cannot open " + path.string());
+  }
+  return folder / absolute.filename();
+}
+
+Status remove_session_file(const std::filesystem::path& path) {
+  for (const std::string_view suffix : {"", "-wal", "-shm", "-journal"}) {
+    const std::filesystem::path file = beside(path, suffix);
+    struct stat info{};
+    if (::lstat(file.c_str(), &info) != 0) {
+      continue;
+    }
+    if (!S_ISREG(info.st_mode)) {
+      return fail(ErrorCode::kExists,
+                  fmt::format("{} exists and is not a regular file; gputrace replaces only those",
+                              file.string()));
+    }
+    if (::unlink(file.c_str()) != 0) {
+      return fail_errno(errno, "cannot remove " + file.string());
+    }
+  }
+  return {};
+}
+
+Result<Database> open_session_database(const std::filesystem::path& path) {
+  const Result<std::filesystem::path> file = without_symlinks_above(path);
+  if (!file) {
+    return tl::unexpected<Error>(file.error());
+  }
+  // Another user's session is left as it is, even by root: its owner's tools will finish it.
+  Result<Header> header = read_header(*file);
+  if (header && header->wal && may_write(*file) && header->owner == ::geteuid()) {
+    const Result<Finishing> finished = finish_interrupted_session(*file);
+    if (!finished) {
+      return tl::unexpected<Error>(finished.error());
+    }
+    header = read_header(*file);
+  }
+  if (!header) {
+    return tl::unexpected<Error>(header.error());
+  }
+  Result<Database> database = open_for_reading(*file, *header);
+  if (!database) {
+    return database;
+  }
+  const Status setup = database->execute("PRAGMA cell_size_check=ON; PRAGMA query_only=ON;");
+  const Result<std::string> first_read =
+      database->scalar_text("SELECT count(*) FROM sqlite_schema");
+  if (!setup || !first_read) {
+    const Error& error = setup ? first_read.error() : setup.error();
+    if (header->wal && error.code != ErrorCode::kCorrupt) {
+      return tl::unexpected<Error>(cut_and_not_writable(*file, *header));
+    }
+    return fail(error, "cannot read " + path.string());
+  }
+  if (const Status status = check_schema(*database, path); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  return database;
+}
+
+Result<Finishing> finish_interrupted_session(const std::filesystem::path& path) {
+  const Result<std::filesystem::path> file = without_symlinks_above(path);
+  if (!file) {
+    return tl::unexpected<Error>(file.error());
+  }
+  const Result<Header> header = read_header(*file);
+  if (!header) {
+    return tl::unexpected<Error>(header.error());
+  }
+  if (!header->wal) {
+    return Finishing::kWasComplete;
+  }
+  if (!may_write(*file)) {
+    return tl::unexpected<Error>(cut_and_not_writable(*file, *header));
+  }
+  const std::string what = "cannot finish " + path.string();
+  Result<Database> database = Database::open(*file, Database::Mode::kReadWrite);
+  if (!database) {
+    return fail(database.error(), what);
+  }
+  // A foreign trigger or view cannot run: nothing below reads or writes a table.
+  const Result<std::string> mode = database->scalar_text("PRAGMA journal_mode=DELETE");
+  if (!mode) {
+    return mode.error().code == ErrorCode::kBusy ? Result<Finishing>(Finishing::kInUse)
+                                                 : fail(mode.error(), what);
+  }
+  return *mode == "delete" ? Finishing::kFinished : Finishing::kInUse;
+}
+
+}  // namespace gputrace::store

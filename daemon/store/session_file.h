@@ -1,0 +1,40 @@
+// Session files on disk: is this one of ours, who may open it and how, and what a crash left.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "daemon/base/result.h"
+#include "daemon/store/database.h"
+
+namespace gputrace::store {
+
+inline constexpr std::uint32_t kApplicationId = 0x67707574;  ///< "gput", in the file's header
+inline constexpr std::uint32_t kSchemaVersion = 1;           ///< user_version
+
+/// The SQL of a version's schema, as embedded.
+[[nodiscard]] std::string_view schema_sql();
+
+/// The folder made canonical, the last component as it is: a symlink there is refused later.
+[[nodiscard]] Result<std::filesystem::path> without_symlinks_above(
+    const std::filesystem::path& path);
+
+/// Removes NAME, NAME-wal, NAME-shm and NAME-journal where they are regular files.
+[[nodiscard]] Status remove_session_file(const std::filesystem::path& path);
+
+/// Opens for reading after checking the header, the version and the whole schema. See
+/// SessionReader::open for the errors. A file that a crash left is finished first if the caller
+/// may write it.
+[[nodiscard]] Result<Database> open_session_database(const std::filesystem::path& path);
+
+enum class Finishing {
+  kWasComplete,  ///< nothing to do
+  kFinished,     ///< the WAL was brought into the file
+  kInUse,        ///< still being recorded, or a reader is connected
+};
+/// Brings a cut recording into one file that stands alone. Needs write access to the file and its
+/// folder (kPermissionDenied). Does not touch a file that is not ours.
+[[nodiscard]] Result<Finishing> finish_interrupted_session(const std::filesystem::path& path);
+
+}  // namespace gputrace::store

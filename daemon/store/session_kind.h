@@ -1,0 +1,14 @@
+// The text of a session's kind in the file.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "daemon/store/session.h"
+
+namespace gputrace::store {
+
+[[nodiscard]] std::string_view to_string(SessionKind kind);
+[[nodiscard]] std::optional<SessionKind> parse_session_kind(std::string_view text);
+
+}  // namespace gputrace::store
