@@ -13,7 +13,9 @@
 namespace gputrace {
 namespace {
 
-constexpr std::array<commands::Command, 0> kCommands{};
+constexpr auto kCommands = std::to_array<commands::Command>({
+    {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
+});
 
 void print_help() {
   fmt::print(

@@ -1,0 +1,172 @@
+// gputrace decode: status words in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "cli/commands/arguments.h"
+#include "cli/commands/command.h"
+#include "cli/commands/decode_output.h"
+#include "daemon/os/gpu_device.h"
+#include "regdb/register_database.h"
+
+namespace gputrace::commands {
+namespace {
+
+/// The Radeon 780M, also the simulated GPU.
+constexpr regdb::GcVersion kAssumedGc{11, 0, 1};
+
+constexpr std::string_view kDescription =
+    "Says what the set bits of GPU status registers mean.\n"
+    "\n"
+    "A WORD is 32 bits, in hex with 0x or decimal. Busy bits stand apart from clean bits,\n"
+    "waiting requests and numbers: those are no work. All ones is an invalid read and is\n"
+    "not decoded. The bits mean different things on different GPUs, so the GC version\n"
+    "(graphics core) decides: that of --gc, else of this machine's GPU, else 11.0.1; the\n"
+    "first line says which.\n";
+
+constexpr std::string_view kExamples =
+    "\nExamples:\n"
+    "  gputrace decode --gc 11.0.1 GRBM_STATUS=0xA0003028 GRBM_STATUS2=0x00000008\n"
+    "  gputrace decode --list\n"
+    "  gputrace decode --list --gc 10.3.0\n"
+    "\n"
+    "Exit status: 0; 1 when a word is an invalid read or the GC version is not known;\n"
+    "2 for a word or an option that makes no sense.\n";
+
+cxxopts::Options make_options() {
+  cxxopts::Options options("gputrace decode", std::string(kDescription));
+  options.custom_help("[OPTIONS]").positional_help("REGISTER=WORD...");
+  options.add_options()                                                                          //
+      ("gc", "GC version of the GPU, such as 11.0.1", cxxopts::value<std::string>(), "VERSION")  //
+      ("list", "List the known versions and their registers; with --gc the fields of one")       //
+      ("json", "Print JSON")                                                                     //
+      ("regdb", "Names and meanings of registers from *.reg files in DIR",
+       cxxopts::value<std::string>(), "DIR")  //
+      ("h,help", "Show this help")            //
+      ("words", "", cxxopts::value<std::vector<std::string>>());
+  options.parse_positional({"words"});
+  return options;
+}
+
+struct GcChoice {
+  regdb::GcVersion version;
+  std::string source;
+  std::string note;
+};
+
+Result<GcChoice> choose_gc(const std::optional<std::string>& stated) {
+  if (stated) {
+    const auto version = regdb::parse_gc_version(*stated);
+    if (!version) {
+      return fail(ErrorCode::kUsage, "--gc: " + version.error().message);
+    }
+    return GcChoice{*version, "--gc", {}};
+  }
+  const auto gpus = os::list_gpus({});
+  const auto gpu = gpus ? os::select_gpu(*gpus, {}) : tl::unexpected(gpus.error());
+  if (gpu && gpu->identity.gc) {
+    return GcChoice{
+        *gpu->identity.gc, "this machine",
+        fmt::format("That is {} of this machine; --gc states another.", gpu->identity.name)};
+  }
+  return GcChoice{
+      kAssumedGc, "assumed",
+      "Assumed, as this machine has no GPU that tells its version; --gc states another."};
+}
+
+Result<regdb::RegisterDatabase> open_database(const std::optional<std::string>& folder) {
+  return folder ? regdb::RegisterDatabase::with_overlay(*folder)
+                : regdb::RegisterDatabase::built_in();
+}
+
+Result<std::vector<ListedTable>> list_tables(const regdb::RegisterDatabase& regdb) {
+  std::vector<ListedTable> tables;
+  for (const auto& [version, table] : regdb.supported_versions()) {
+    auto found = std::find_if(tables.begin(), tables.end(),
+                              [&](const ListedTable& listed) { return listed.map.table == table; });
+    if (found == tables.end()) {
+      auto map = regdb.map_for_table(table);
+      if (!map) {
+        return tl::unexpected(map.error());
+      }
+      tables.push_back({{}, *std::move(map)});
+      found = tables.end() - 1;
+    }
+    found->versions.push_back(version);
+  }
+  return tables;
+}
+
+Result<int> list(const regdb::RegisterDatabase& regdb, const std::optional<std::string>& gc,
+                 bool json) {
+  if (!gc) {
+    const auto tables = list_tables(regdb);
+    if (!tables) {
+      return tl::unexpected(tables.error());
+    }
+    fmt::print("{}", json ? tables_to_json(*tables) : tables_to_text(*tables));
+    return 0;
+  }
+  const auto choice = choose_gc(gc);
+  const auto map = choice ? regdb.map_for(choice->version) : tl::unexpected(choice.error());
+  if (!map) {
+    return tl::unexpected(map.error());
+  }
+  fmt::print("{}", json ? fields_to_json(*map) : fields_to_text(*map));
+  return 0;
+}
+
+Result<int> decode(const regdb::RegisterDatabase& regdb, const std::optional<std::string>& gc,
+                   const std::vector<std::string>& texts, bool json) {
+  const auto choice = choose_gc(gc);
+  auto map = choice ? regdb.map_for(choice->version) : tl::unexpected(choice.error());
+  if (!map) {
+    return tl::unexpected(map.error());
+  }
+  std::vector<StatusWord> words;
+  for (const std::string& text : texts) {
+    auto word = parse_status_word(*map, text);
+    if (!word) {
+      return tl::unexpected(word.error());
+    }
+    words.push_back(*std::move(word));
+  }
+  const DecodeContext context{*std::move(map), choice->source, choice->note, regdb.revision()};
+  fmt::print("{}", json ? decode_to_json(context, words) : decode_to_text(context, words));
+  return std::any_of(words.begin(), words.end(), is_invalid_read) ? 1 : 0;
+}
+
+}  // namespace
+
+Result<int> run_decode(const std::vector<std::string>& arguments) {
+  cxxopts::Options options = make_options();
+  const auto parsed = parse_arguments(options, arguments);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  if (parsed->count("help") != 0) {
+    fmt::print("{}{}", options.help(), kExamples);
+    return 0;
+  }
+  const auto text_of = [&](const std::string& option) {
+    return parsed->count(option) != 0 ? std::optional((*parsed)[option].as<std::string>())
+                                      : std::nullopt;
+  };
+  const bool listing = parsed->count("list") != 0;
+  const auto words = parsed->count("words") != 0 ? (*parsed)["words"].as<std::vector<std::string>>()
+                                                 : std::vector<std::string>();
+  if (listing != words.empty()) {
+    return fail(ErrorCode::kUsage, listing ? "--list takes no REGISTER=WORD"
+                                           : "state at least one REGISTER=WORD, or --list");
+  }
+  const auto regdb = open_database(text_of("regdb"));
+  if (!regdb) {
+    return fail(regdb.error(), "--regdb");
+  }
+  const bool json = parsed->count("json") != 0;
+  return listing ? list(*regdb, text_of("gc"), json) : decode(*regdb, text_of("gc"), words, json);
+}
+
+}  // namespace gputrace::commands
