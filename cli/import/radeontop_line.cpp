@@ -40,7 +40,7 @@ std::optional<BadCell> parse_time(std::string_view text, std::int64_t& out) {
 std::optional<BadCell> parse_bus(std::string_view digits, std::size_t offset, DumpLine& out) {
   std::uint8_t bus = 0;
   const auto [next, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bus, 16);
-  if (error != std::errc{} || next != digits.data() + digits.size()) {
+  if (error != std::errc{} || next != digits.data() + digits.size() || digits.size() != 2) {
     return BadCell{offset + 1, excerpt(digits) + " is not a PCI bus in two hexadecimal digits"};
   }
   if (out.bus) {

@@ -156,6 +156,9 @@ std::optional<BadCell> RowImporter::check(const Line& line) {
   if (line.too_long) {
     return BadCell{kMaxLineLength, "the line is too long"};
   }
+  if (line.text.starts_with(kRegisterCsvMagic)) {
+    return BadCell{1, "a second register CSV begins here; a session has one"};
+  }
   if (auto bad = parse_row(line.text, header_.registers, row_)) {
     return bad;
   }
