@@ -130,17 +130,17 @@ class Parser {
       std::string_view form;
       Status (Parser::*parse)(const Words& words);
     };
-    constexpr std::size_t any_count = 64;
+    constexpr std::size_t kAnyCount = 64;
     static constexpr std::array<Statement, 10> statements{{
         {"field", 4, 4, "field NAME KIND GROUP", &Parser::parse_field},
         {"table", 2, 2, "table NAME", &Parser::parse_table},
         {"base", 2, 2, "base TABLE", &Parser::parse_base},
         {"readable", 2, 2, "readable LIST", &Parser::parse_readable},
         {"register", 2, 5, "register NAME [OFFSET|none] [like REGISTER]", &Parser::parse_register},
-        {"readable-list", 2, any_count, "readable-list NAME REGISTER...",
+        {"readable-list", 2, kAnyCount, "readable-list NAME REGISTER...",
          &Parser::parse_readable_list},
         {"version", 3, 3, "version PATTERN TABLE", &Parser::parse_version},
-        {"family", 5, any_count, "family FAMILY FIRST_REV LAST_REV GC_VERSION NAMES",
+        {"family", 5, kAnyCount, "family FAMILY FIRST_REV LAST_REV GC_VERSION NAMES",
          &Parser::parse_family},
         {"column", 5, 7, "column COLUMN BITS REGISTER FIELD [with|without COLUMN]",
          &Parser::parse_column},
