@@ -131,7 +131,7 @@ class Parser {
       Status (Parser::*parse)(const Words& words);
     };
     constexpr std::size_t kAnyCount = 64;
-    static constexpr std::array<Statement, 10> statements{{
+    static constexpr std::array<Statement, 10> kStatements{{
         {"field", 4, 4, "field NAME KIND GROUP", &Parser::parse_field},
         {"table", 2, 2, "table NAME", &Parser::parse_table},
         {"base", 2, 2, "base TABLE", &Parser::parse_base},
@@ -152,7 +152,7 @@ class Parser {
       return parse_text(first, trim(line.substr(first.size())));
     }
     const bool is_bits = first.find_first_not_of("0123456789.") == std::string_view::npos;
-    for (const Statement& statement : statements) {
+    for (const Statement& statement : kStatements) {
       if (statement.keyword != (is_bits ? std::string_view{} : first)) {
         continue;
       }
