@@ -1,6 +1,7 @@
 #include "daemon/simulated_gpu/graphics_front_end.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace gputrace::simulated_gpu {
@@ -44,7 +45,7 @@ class FrontEnd {
       const double cost = draws > 1 ? 0.3 + network_.random().exponential(0.7) : 1;
       due += weights[static_cast<std::size_t>(draw)] / total * bundles;
       const bool last = draw + 1 == draws;
-      const int until = std::min(bundles, last ? bundles : static_cast<int>(due + 0.5));
+      const int until = std::min(bundles, last ? bundles : static_cast<int>(std::lround(due)));
       rasterise(until - made, primitives_begin_ns, static_cast<float>(cost));
       made = until;
     }
@@ -58,7 +59,7 @@ class FrontEnd {
     result_.commands_done_ns += pass_.command_us * 1000;
     const double begin_ns = std::max(result_.commands_done_ns, geometry_free_ns_);
     const int groups =
-        std::max(1, static_cast<int>(triangles * kVerticesPerTriangle / kVertexGroup + 0.5));
+        std::max(1, static_cast<int>(std::lround(triangles * kVerticesPerTriangle / kVertexGroup)));
     double shaded_ns = begin_ns;
     for (int i = 0; i < groups; ++i) {
       shaded_ns = std::max(shaded_ns, run_vertex_group(begin_ns));

@@ -63,10 +63,10 @@ class Network {
   /// A vector read of `threads` lanes of compute unit `cu`, through TA and L0.
   double vector_read(double arrival_ns, int cu, const VectorMemoryStep& step, int threads);
 
-  const GpuDescription& gpu() const { return gpu_; }
-  BusyRecorder& busy() { return busy_; }
-  Random& random() { return random_; }
-  WorkDone& done() { return done_; }
+  [[nodiscard]] const GpuDescription& gpu() const { return gpu_; }
+  [[nodiscard]] BusyRecorder& busy() { return busy_; }
+  [[nodiscard]] Random& random() { return random_; }
+  [[nodiscard]] WorkDone& done() { return done_; }
 
   double now_ns = 0;  ///< of the event in hand
   Server spi;

@@ -1,6 +1,7 @@
 #include "daemon/simulated_gpu/pass_run.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gputrace::simulated_gpu {
 
@@ -34,7 +35,7 @@ PassRun::PassRun(Network& network, const Pass& pass, double begin_ns,
       end_ns_(start_ns_),
       wave_threads_(std::min(pass.group_threads, kWaveThreads)),
       waves_per_group_(pass.group_threads / wave_threads_),
-      groups_(std::max(1, static_cast<int>(pass.threads / pass.group_threads + 0.5))),
+      groups_(std::max(1, static_cast<int>(std::lround(pass.threads / pass.group_threads)))),
       groups_per_cu_(std::max(
           1, 2 * std::min(pass.waves_per_simd, network.gpu().waves_per_simd) / waves_per_group_)),
       max_groups_in_flight_(pass.max_groups > 0 ? pass.max_groups

@@ -65,7 +65,7 @@ Status place_body(Cut& cut, double begin_ns, double end_ns,
     return fail(ErrorCode::kInvalidArgument,
                 "the waves end too unevenly for the middle of the dispatch to be repeated");
   }
-  cut.repeats = static_cast<std::uint32_t>((cut.work_factor - 1) / cut.body_share + 0.5);
+  cut.repeats = static_cast<std::uint32_t>(std::llround((cut.work_factor - 1) / cut.body_share));
   return {};
 }
 

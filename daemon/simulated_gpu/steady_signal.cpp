@@ -50,6 +50,7 @@ Result<SteadySignal> SteadySignal::build(const GpuDescription& gpu, const Worklo
     if (!period) {
       return tl::unexpected(period.error());
     }
+    GPUTRACE_CHECK(period->tape.has_value());
     add_share(mean, *period, 1.0 / options.variants);
     variants.push_back(std::move(*period->tape));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace gputrace::simulated_gpu {
 
@@ -114,18 +115,30 @@ void Tape::build_index() {
 }
 
 void Tape::build_prefix_sums() {
-  std::array<std::uint64_t, kUnitCount> sums{};
+  // A segment changes one or two units: only those are looked at.
+  std::array<std::uint64_t, kUnitCount> ended{};     // busy ns of runs that have ended
+  std::array<std::uint32_t, kUnitCount> begin_ns{};  // of the run in hand
+  UnitMask before = 0;
   const std::size_t count = segments().size();
   prefix_sum_.reserve((count / kSegmentsPerSum + 1) * kUnitCount);
   for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t time_ns = time_of(segments_[i]);
     if (i % kSegmentsPerSum == 0) {
-      prefix_sum_.insert(prefix_sum_.end(), sums.begin(), sums.end());
+      for (std::size_t unit = 0; unit < kUnitCount; ++unit) {
+        const bool running = (before >> unit & 1U) != 0;
+        prefix_sum_.push_back(ended[unit] + (running ? time_ns - begin_ns[unit] : 0));
+      }
     }
-    const std::uint32_t end_ns = i + 1 < count ? time_of(segments_[i + 1]) : shape_.length_ns;
-    const std::uint64_t duration = end_ns - time_of(segments_[i]);
-    for (std::size_t unit = 0; unit < kUnitCount; ++unit) {
-      sums[unit] += duration * (segments_[i] >> unit & 1U);
+    const UnitMask state = mask_of(segments_[i]);
+    for (UnitMask changed = state ^ before; changed != 0; changed &= changed - 1) {
+      const auto unit = static_cast<std::size_t>(std::countr_zero(changed));
+      if ((state >> unit & 1U) != 0) {
+        begin_ns[unit] = time_ns;
+      } else {
+        ended[unit] += time_ns - begin_ns[unit];
+      }
     }
+    before = state;
   }
 }
 
