@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/rig/amdgpu_abi.h"
+#include "tests/rig/start_or_skip.h"
 
 namespace gputrace::rig {
 namespace {
@@ -22,23 +23,6 @@ constexpr std::uint32_t kGrbmStatus = 0x2004;
 constexpr std::uint32_t kGrbmStatusSe2 = 0x200e;
 constexpr std::uint32_t kGrbmStatus3 = 0x2007;
 constexpr std::uint32_t kBroadcast = 0xffffffff;
-
-// The offset is the word, so that a test sees that each register came from its own place.
-std::shared_ptr<WordSource> offset_words() {
-  return words_from([](std::uint32_t offset, std::int64_t) { return 0xab000000U | offset; });
-}
-
-std::unique_ptr<Rig> start_or_skip(RigOptions options = {}) {
-  if (options.words == nullptr) {
-    options.words = offset_words();
-  }
-  auto rig = Rig::start(std::move(options));
-  if (!rig) {
-    MESSAGE("skipped: " << rig.error().message);
-    return nullptr;
-  }
-  return std::move(*rig);
-}
 
 UniqueFd open_node(const Rig& rig) {
   return UniqueFd(::open(rig.render_node().c_str(), O_RDWR | O_CLOEXEC));
@@ -72,7 +56,7 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 TEST_CASE("a register read returns the words of neighbouring registers in one call") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -86,7 +70,7 @@ TEST_CASE("a register read returns the words of neighbouring registers in one ca
 }
 
 TEST_CASE("a call with one register outside the kernel's list fails whole, with EFAULT") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -100,7 +84,7 @@ TEST_CASE("a call with one register outside the kernel's list fails whole, with 
 }
 
 TEST_CASE("a shader engine or array that the kernel does not know is EINVAL") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -112,7 +96,7 @@ TEST_CASE("a shader engine or array that the kernel does not know is EINVAL") {
 }
 
 TEST_CASE("more than 128 registers are EINVAL, 128 are a matter of the list") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -124,7 +108,7 @@ TEST_CASE("more than 128 registers are EINVAL, 128 are a matter of the list") {
 }
 
 TEST_CASE("a result pointer that is not writable is EFAULT, not a crash of the server") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -142,7 +126,7 @@ TEST_CASE("a result pointer that is not writable is EFAULT, not a crash of the s
 }
 
 TEST_CASE("faults begin and end with their switch") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -168,7 +152,7 @@ TEST_CASE("faults begin and end with their switch") {
 }
 
 TEST_CASE("a node that may not be opened says so with the errno of the switch") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -180,7 +164,7 @@ TEST_CASE("a node that may not be opened says so with the errno of the switch") 
 }
 
 TEST_CASE("an unplugged GPU answers ENODEV and takes its folders with it") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -197,7 +181,7 @@ TEST_CASE("an unplugged GPU answers ENODEV and takes its folders with it") {
 }
 
 TEST_CASE("a suspended device counts whoever wakes it, and reading sysfs does not") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -217,7 +201,7 @@ TEST_CASE("a suspended device counts whoever wakes it, and reading sysfs does no
 }
 
 TEST_CASE("a held read returns when it is released, and others are served meanwhile") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -236,7 +220,7 @@ TEST_CASE("a held read returns when it is released, and others are served meanwh
 }
 
 TEST_CASE("when the server dies, calls fail with ENOTCONN and held ones return") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -257,7 +241,7 @@ TEST_CASE("when the server dies, calls fail with ENOTCONN and held ones return")
 TEST_CASE("the rig leaves no mount and no folder behind") {
   std::filesystem::path root;
   {
-    const auto rig = start_or_skip();
+    const auto rig = start_or_skip(offset_words());
     if (!rig) {
       return;
     }
@@ -271,7 +255,7 @@ TEST_CASE("the rig leaves no mount and no folder behind") {
 }
 
 TEST_CASE("the control file shows counters and sets switches") {
-  const auto rig = start_or_skip();
+  const auto rig = start_or_skip(offset_words());
   if (!rig) {
     return;
   }
@@ -298,11 +282,9 @@ TEST_CASE("models differ in what may be read and in what sysfs tells") {
        {Expectation{"780m", 0, true}, Expectation{"rx6800", 0, true},
         Expectation{"vega64", 0, false}, Expectation{"hd7970", EFAULT, false}}) {
     CAPTURE(wanted.gpu);
-    RigOptions options;
     const auto gpu = find_gpu_model(wanted.gpu);
     REQUIRE(gpu.has_value());
-    options.gpu = gpu.value_or(default_gpu_model());
-    const auto rig = start_or_skip(std::move(options));
+    const auto rig = start_or_skip(offset_words(gpu.value_or(default_gpu_model())));
     if (!rig) {
       return;
     }
