@@ -17,6 +17,7 @@ namespace gputrace::os {
 struct SystemRoots {
   std::filesystem::path sys = "/sys";
   std::filesystem::path dev = "/dev";
+  std::filesystem::path ids = "/usr/share/libdrm/amdgpu.ids";  ///< names, for sleeping GPUs too
 };
 
 struct GpuDevice {
@@ -30,11 +31,15 @@ struct GpuDevice {
   std::optional<unsigned> shader_engines;  ///< only after opening
 };
 
+/// Runtime-suspended, or on the way there or back: an open or ioctl now would wake it or wait.
+[[nodiscard]] bool is_asleep(std::string_view runtime_status);
+
 /// vendor 0x1002 bound to amdgpu, in order of PCI address. An empty list is not an error.
 [[nodiscard]] Result<std::vector<GpuDevice>> list_gpus(const SystemRoots& roots);
 
 /// `selector`: index, PCI address, cardN, renderDN or (part of) a name; empty = boot_vga, else the
-/// first that is awake, else the first. kNotFound lists what there is.
+/// first that is awake, else the first. kNotFound (none fits) and kInvalidArgument (several do)
+/// list what there is.
 [[nodiscard]] Result<GpuDevice> select_gpu(const std::vector<GpuDevice>& gpus,
                                            std::string_view selector);
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "daemon/os/gpu_device.h"
 #include "daemon/sampler/register_reader.h"
@@ -11,6 +13,8 @@ namespace gputrace::os {
 struct OpenedRenderNode {
   sampler::GpuIdentity identity;  ///< completed: marketing name, GC version, driver version
   std::unique_ptr<sampler::RegisterReader> reader;
+  unsigned shader_engines = 0;
+  std::vector<std::string> notes;  ///< registers that this kernel refused
 };
 
 /// Opens the node and offers every register that the built-in regdb allows an unprivileged reader
