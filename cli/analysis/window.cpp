@@ -21,6 +21,18 @@ Counts sum(std::span<const Cell> cells) {
   return total;
 }
 
+void CellMerger::add(const Cell& cell) {
+  if (cells_.empty() || in_last_ >= factor_) {
+    cells_.emplace_back();
+    in_last_ = 0;
+  }
+  Cell& last = cells_.back();
+  last.samples += cell.samples;
+  last.busy += cell.busy;
+  last.changes += cell.changes;
+  ++in_last_;
+}
+
 std::size_t round_column_length(std::size_t cells, std::size_t columns) {
   GPUTRACE_CHECK(columns > 0);
   const std::size_t needed = (cells + columns - 1) / columns;

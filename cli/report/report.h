@@ -56,12 +56,13 @@ struct Sampling {
   std::map<std::string, std::uint64_t> unknown_reasons;  ///< sums to `unknown`
   std::optional<double> asleep_s;                        ///< absent for imports, which cannot tell
   std::optional<double> asleep_share;                    ///< of the samples
+  std::optional<std::uint64_t> ticks;  ///< periods with a read, missed ones beside them
   std::optional<std::uint64_t> missed;
   std::optional<std::uint64_t> dropped;
   std::optional<double> late_p50_us;
   std::optional<double> late_p99_us;
   std::optional<double> cpu_s;
-  std::optional<bool> kept_gfx_awake;  ///< by the reads themselves; absent when nothing was awake
+  std::optional<bool> kept_gfx_awake;  ///< by the reads; absent if simulated or imported
   std::vector<SampledRegister> registers;
 };
 
@@ -78,6 +79,11 @@ struct Unit {
   std::optional<analysis::Interval> ci95_run;
   std::optional<std::uint64_t> samples;
 };
+
+/// The bit that stands for the whole pipe: GUI_ACTIVE, or "gpu" in radeontop's files.
+[[nodiscard]] inline bool is_whole_pipe(const Unit& unit) {
+  return unit.name == "GUI_ACTIVE" || unit.name == "gpu";
+}
 
 /// A register whose bits are not known here, with the names of the units that it would show.
 struct UnknownRegister {

@@ -72,10 +72,6 @@ std::string unit_label(const Unit& unit) {
   return unit.engine ? fmt::format("SE{}.{}", *unit.engine, name) : std::string(name);
 }
 
-bool is_whole_pipe(const Unit& unit) {
-  return unit.name == "GUI_ACTIVE" || unit.name == "gpu";
-}
-
 Page::Page(const TextOptions& options)
     : painter_(options.colour),
       ascii_(options.ascii),

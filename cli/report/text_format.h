@@ -27,8 +27,6 @@ namespace gputrace::report {
 [[nodiscard]] std::string_view short_name(std::string_view field_name);
 /// "EA", "SE0.TA": what the text report calls a unit.
 [[nodiscard]] std::string unit_label(const Unit& unit);
-/// Whether the bit stands for the whole pipe (GUI_ACTIVE; "gpu" in radeontop's files).
-[[nodiscard]] bool is_whole_pipe(const Unit& unit);
 
 struct Glyphs {
   std::string_view full;                 ///< bar up to the interval's lower end

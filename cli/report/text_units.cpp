@@ -228,7 +228,8 @@ void append_band(Page& page, const Report& report) {
       cells += cell_glyph(page, cell);
     }
     columns = std::max(columns, row.cells.size());
-    page.line(fmt::format("  {:<{}} {}", clip(page.safe(row.label), kBandLabelWidth - 3),
+    page.line(fmt::format("  {:<{}} {}",
+                          clip(page.safe(short_name(row.label)), kBandLabelWidth - 3),
                           kBandLabelWidth - 3, page.paint(Ink::kBar, cells)));
   }
   const double from = report.selection ? report.selection->from_s : 0;

@@ -28,3 +28,16 @@ TEST_CASE("columns have round lengths and never exceed their number") {
     CHECK((cells + 59) / 60 <= round_column_length(cells, 60));
   }
 }
+
+TEST_CASE("merged cells keep every count") {
+  gputrace::analysis::CellMerger merger(3);
+  for (std::uint32_t i = 0; i < 7; ++i) {
+    merger.add({.samples = 10, .busy = i, .changes = 1});
+  }
+  REQUIRE(merger.cells().size() == 3);
+  CHECK(merger.cells()[0].samples == 30);
+  CHECK(merger.cells()[0].busy == 3);
+  CHECK(merger.cells()[2].samples == 10);
+  CHECK(gputrace::analysis::sum(merger.cells()).busy == 21);
+  CHECK(gputrace::analysis::sum(merger.cells()).changes == 7);
+}
