@@ -6,6 +6,10 @@
 
 namespace gputrace::import {
 
+namespace {
+constexpr std::size_t kExamples = 5;
+}  // namespace
+
 std::string BadLines::located(std::uint64_t line, const BadCell& cell) const {
   return fmt::format("{}:{}:{}: {}", printable(file_), line, cell.column, cell.what);
 }
@@ -19,7 +23,6 @@ Status BadLines::add(std::uint64_t line, const BadCell& cell) {
     return fail(ErrorCode::kCorrupt,
                 located(line, cell) + " (--lenient leaves such lines out and counts them)");
   }
-  constexpr std::size_t kExamples = 5;
   ++count_;
   if (examples_.size() < kExamples) {
     examples_.push_back(located(line, cell));

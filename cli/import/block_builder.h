@@ -5,7 +5,6 @@
 #include <span>
 
 #include "cli/import/session_sink.h"
-#include "daemon/sampler/sample_block.h"
 
 namespace gputrace::import {
 

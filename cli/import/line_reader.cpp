@@ -41,24 +41,26 @@ Result<std::string_view> LineReader::peek() {
   return unread().substr(0, kMaxLineLength);
 }
 
-Result<std::optional<Line>> LineReader::next() {
+Result<bool> LineReader::next(Line& out) {
   std::size_t searched = 0;
   for (;;) {
     const std::string_view text = unread();
     const std::size_t newline = text.find('\n', searched);
     if (newline > kMaxLineLength && text.size() > kMaxLineLength) {
-      return next_too_long();
+      return next_too_long(out);
     }
     if (newline != std::string_view::npos) {
       begin_ += newline + 1;
-      return Line{.text = text.substr(0, newline), .number = ++line_number_};
+      out = {.text = text.substr(0, newline), .number = ++line_number_};
+      return true;
     }
     if (at_end_) {
       if (text.empty()) {
-        return std::nullopt;
+        return false;
       }
       begin_ = end_;
-      return Line{.text = text, .number = ++line_number_, .terminated = false};
+      out = {.text = text, .number = ++line_number_, .terminated = false};
+      return true;
     }
     searched = text.size();
     if (const Status filled = fill(); !filled) {
@@ -67,23 +69,23 @@ Result<std::optional<Line>> LineReader::next() {
   }
 }
 
-Result<Line> LineReader::next_too_long() {
+Result<bool> LineReader::next_too_long(Line& out) {
   // The beginning moves to the front of the buffer and stays there; the rest is passed over.
   const std::size_t kept = kMaxLineLength;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = kept;
-  Line line{.text = {buffer_.data(), kept}, .number = ++line_number_, .too_long = true};
+  out = {.text = {buffer_.data(), kept}, .number = ++line_number_, .too_long = true};
   for (;;) {
     const std::size_t newline = unread().find('\n');
     if (newline != std::string_view::npos) {
       begin_ += newline + 1;
-      return line;
+      return true;
     }
     if (at_end_) {
       begin_ = end_;
-      line.terminated = false;
-      return line;
+      out.terminated = false;
+      return true;
     }
     begin_ = end_ = kept;
     const Result<std::size_t> got = read_bytes_(std::span(buffer_).subspan(end_));

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,8 +31,8 @@ class LineReader {
   /// `name` stands for the input in messages.
   LineReader(ReadBytes read_bytes, std::string name);
 
-  /// The next line, or nothing at the end.
-  [[nodiscard]] Result<std::optional<Line>> next();
+  /// The next line into `out`; false at the end.
+  [[nodiscard]] Result<bool> next(Line& out);
   /// The first kMaxLineLength bytes (all of it when shorter), before next() was called.
   [[nodiscard]] Result<std::string_view> peek();
 
@@ -42,7 +41,7 @@ class LineReader {
  private:
   [[nodiscard]] std::string_view unread() const { return {buffer_.data() + begin_, end_ - begin_}; }
   Status fill();
-  [[nodiscard]] Result<Line> next_too_long();
+  Result<bool> next_too_long(Line& out);
 
   ReadBytes read_bytes_;
   std::string name_;

@@ -136,15 +136,15 @@ std::optional<BadCell> DumpCollector::take(const Line& line) {
 Result<RadeontopDump> read_radeontop_dump(LineReader& input, BadLines& bad_lines) {
   RadeontopDump dump;
   DumpCollector collector(dump);
+  Line line;
   for (;;) {
-    const Result<std::optional<Line>> read = input.next();
-    if (!read) {
-      return tl::unexpected(read.error());
+    const Result<bool> more = input.next(line);
+    if (!more) {
+      return tl::unexpected(more.error());
     }
-    if (!*read) {
+    if (!*more) {
       return dump;
     }
-    const Line& line = **read;
     if (trimmed(line.text).empty() || collector.is_message(line)) {
       continue;
     }

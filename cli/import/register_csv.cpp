@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 
 #include "cli/import/bad_lines.h"
@@ -56,8 +57,9 @@ const char* parse_word(std::string_view word, std::uint32_t& out) {
 }
 
 std::optional<BadCell> parse_time(std::string_view cell, std::int64_t& out) {
-  const char* const end = cell.data() + cell.size();
-  const auto [next, error] = std::from_chars(cell.data(), end, out);
+  const char* const begin = cell.data();
+  const char* const end = begin + cell.size();
+  const auto [next, error] = std::from_chars(begin, end, out);
   if (error == std::errc::result_out_of_range || (error == std::errc{} && out > kMaxTimeNs)) {
     return BadCell{1, "time_ns: " + excerpt(cell) + " is too large for a time in nanoseconds"};
   }
@@ -119,7 +121,7 @@ class RowImporter {
   BadLines bad_lines_;
   SessionSink& sink_;
   Row row_;
-  std::optional<BlockBuilder> blocks_;  ///< from the first good row on
+  std::unique_ptr<BlockBuilder> blocks_;  ///< from the first good row on
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
   std::int64_t last_gap_ns_ = 0;
@@ -186,7 +188,7 @@ Status RowImporter::begin(const std::string& regdb_revision) {
   segment.regdb_revision = regdb_revision;
   segment.registers = header_.registers;
   segment.reason = "start";
-  blocks_.emplace(sink_, header_.registers.size(), first_ns_);
+  blocks_ = std::make_unique<BlockBuilder>(sink_, header_.registers.size(), first_ns_);
   return sink_.begin(session, segment);
 }
 
@@ -204,15 +206,15 @@ Status RowImporter::add_row() {
 }
 
 Result<ImportSummary> RowImporter::run(const std::string& regdb_revision) {
+  Line line;
   for (;;) {
-    const Result<std::optional<Line>> read = input_.next();
-    if (!read) {
-      return tl::unexpected(read.error());
+    const Result<bool> more = input_.next(line);
+    if (!more) {
+      return tl::unexpected(more.error());
     }
-    if (!*read) {
+    if (!*more) {
       return finish();
     }
-    const Line& line = **read;
     const std::string_view text = trimmed(line.text);
     if (text.empty() || (text.front() == '#' && !text.starts_with(kRegisterCsvMagic))) {
       continue;

@@ -9,7 +9,6 @@
 #include "cli/import/register_csv.h"
 #include "cli/import/rfc3339.h"
 #include "cli/import/text.h"
-#include "daemon/sampler/register_reader.h"
 
 namespace gputrace::import {
 
@@ -61,7 +60,7 @@ std::optional<std::string> take_key(std::string_view key, std::string_view value
     if (!rate || !std::isfinite(*rate) || *rate <= 0) {
       return excerpt(value) + " is not a rate in Hz";
     }
-    keys.header.rate_hz = *rate;
+    keys.header.rate_hz = rate;
   } else if (key == "started") {
     keys.header.started_realtime_ns = parse_rfc3339(value);
     if (!keys.header.started_realtime_ns) {
@@ -142,13 +141,14 @@ Result<regdb::RegisterMap> map_of(const Keys& keys, std::optional<regdb::GcVersi
                 fmt::format("{} says GC {}, but --gc says {}; leave --gc out", printable(file),
                             regdb::to_string(*keys.gc), regdb::to_string(*gc)));
   }
-  if (!keys.gc && !gc) {
+  const std::optional<regdb::GcVersion> chosen = keys.gc ? keys.gc : gc;
+  if (!chosen) {
     return fail(ErrorCode::kInvalidArgument,
                 printable(file) +
                     " does not say which GC version its words come from; add a line such as "
                     "'# gc=11.0.1' or pass --gc (`gputrace decode --list` shows the versions)");
   }
-  Result<regdb::RegisterMap> map = regdb.map_for(keys.gc ? *keys.gc : *gc);
+  Result<regdb::RegisterMap> map = regdb.map_for(*chosen);
   if (!map) {
     return fail(map.error(), "cannot import " + printable(file));
   }
@@ -162,16 +162,16 @@ Result<RegisterCsvHeader> read_register_csv_header(LineReader& input,
                                                    std::optional<regdb::GcVersion> gc,
                                                    const BadLines& bad_lines) {
   Keys keys;
+  Line line;
   for (;;) {
-    const Result<std::optional<Line>> read = input.next();
-    if (!read) {
-      return tl::unexpected(read.error());
+    const Result<bool> more = input.next(line);
+    if (!more) {
+      return tl::unexpected(more.error());
     }
-    if (!*read) {
+    if (!*more) {
       return fail(ErrorCode::kCorrupt,
                   printable(input.name()) + " ends before its row of column names (time_ns,...)");
     }
-    const Line& line = **read;
     if (line.too_long) {
       return bad_lines.fatal(line.number, {kMaxLineLength, "the line is too long"});
     }
@@ -186,7 +186,7 @@ Result<RegisterCsvHeader> read_register_csv_header(LineReader& input,
       if (!map) {
         return tl::unexpected(map.error());
       }
-      keys.header.gc = keys.gc ? *keys.gc : *gc;
+      keys.header.gc = map->gc.value_or(keys.header.gc);
       keys.header.regdb_table = map->table;
       bad = take_columns(line.text, *map, keys.header);
       if (!bad) {

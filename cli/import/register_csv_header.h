@@ -8,7 +8,7 @@
 
 #include "cli/import/bad_lines.h"
 #include "cli/import/line_reader.h"
-#include "daemon/sampler/register_reader.h"
+#include "daemon/store/session.h"
 #include "regdb/register_database.h"
 
 namespace gputrace::import {

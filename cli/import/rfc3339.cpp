@@ -28,7 +28,7 @@ class Cursor {
   int digits(int count, int maximum) {
     int value = 0;
     for (int i = 0; i < count; ++i) {
-      value = value * 10 + digit().value_or(0);
+      value = value * 10 + digit();
     }
     ok_ = ok_ && value <= maximum;
     return value;
@@ -36,19 +36,22 @@ class Cursor {
   /// Any number of decimals, at least one, in nanoseconds.
   std::int64_t fraction_ns() {
     std::int64_t scale = kNsPerSecond / 10;
-    std::int64_t value = digit().value_or(0) * scale;
-    while (!text_.empty() && text_.front() >= '0' && text_.front() <= '9') {
+    std::int64_t value = digit() * scale;
+    while (at_digit()) {
       scale /= 10;
-      value += *digit() * scale;
+      value += digit() * scale;
     }
     return value;
   }
 
  private:
-  std::optional<int> digit() {
-    if (text_.empty() || text_.front() < '0' || text_.front() > '9') {
+  [[nodiscard]] bool at_digit() const {
+    return !text_.empty() && text_.front() >= '0' && text_.front() <= '9';
+  }
+  int digit() {
+    if (!at_digit()) {
       ok_ = false;
-      return std::nullopt;
+      return 0;
     }
     const int value = text_.front() - '0';
     text_.remove_prefix(1);

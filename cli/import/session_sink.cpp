@@ -11,7 +11,7 @@ Status StoreSink::begin(const store::SessionDescription& session,
   if (!writer) {
     return tl::unexpected(writer.error());
   }
-  writer_.emplace(std::move(*writer));
+  writer_ = std::make_unique<store::SessionWriter>(std::move(*writer));
   return writer_->begin_segment(segment);
 }
 

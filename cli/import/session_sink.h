@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <span>
 
 #include "daemon/base/result.h"
@@ -42,7 +42,7 @@ class StoreSink final : public SessionSink {
 
  private:
   std::filesystem::path path_;
-  std::optional<store::SessionWriter> writer_;
+  std::unique_ptr<store::SessionWriter> writer_;
   std::size_t blocks_since_commit_ = 0;
 };
 

@@ -20,8 +20,9 @@ namespace gputrace::import {
 template <class T>
 [[nodiscard]] std::optional<T> parse_number(std::string_view text) {
   T value{};
-  const char* const end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [next, error] = std::from_chars(begin, end, value);
   if (error != std::errc{} || next != end) {
     return std::nullopt;
   }

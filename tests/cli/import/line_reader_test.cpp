@@ -19,14 +19,15 @@ struct OwnedLine {
 
 std::vector<OwnedLine> read_all(LineReader& reader) {
   std::vector<OwnedLine> lines;
+  Line line;
   for (;;) {
-    const auto line = reader.next();
-    REQUIRE(line.has_value());
-    if (!*line) {
+    const Result<bool> more = reader.next(line);
+    REQUIRE(more.has_value());
+    if (!*more) {
       return lines;
     }
-    CHECK((*line)->number == lines.size() + 1);
-    lines.push_back({std::string((*line)->text), (*line)->terminated, (*line)->too_long});
+    CHECK(line.number == lines.size() + 1);
+    lines.push_back({std::string(line.text), line.terminated, line.too_long});
   }
 }
 
@@ -114,9 +115,10 @@ TEST_CASE("an error of the input ends the reading") {
         return fail(ErrorCode::kIo, "cannot read x: Input/output error");
       },
       "x");
-  const auto line = reader.next();
-  REQUIRE_FALSE(line.has_value());
-  CHECK(line.error().message == "cannot read x: Input/output error");
+  Line line;
+  const Result<bool> more = reader.next(line);
+  REQUIRE_FALSE(more.has_value());
+  CHECK(more.error().message == "cannot read x: Input/output error");
 }
 
 TEST_CASE("a read that the system refuses says why") {
