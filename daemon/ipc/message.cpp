@@ -117,7 +117,9 @@ json to_json(const FailedAnswer& answer) {
 }
 
 json to_json(const WarningAnswer& answer) {
-  return {{"type", "warning"}, {"text", bytes_to_json(shortened(answer.text))}};
+  return {{"type", "warning"},
+          {"text", bytes_to_json(shortened(answer.text))},
+          {"recording_ended", answer.recording_ended}};
 }
 
 json to_json(const ClosedAnswer& answer) {
@@ -259,7 +261,8 @@ Result<Answer> decode_answer(std::string_view message) {
     return checked<Answer>(std::move(answer), fields);
   }
   if (type == "warning") {
-    return checked<Answer>(WarningAnswer{fields.text("text", kMaxTextBytes)}, fields);
+    WarningAnswer answer{fields.text("text", kMaxTextBytes), fields.boolean("recording_ended")};
+    return checked<Answer>(std::move(answer), fields);
   }
   if (type == "closed") {
     return checked<Answer>(read_closed(fields), fields);

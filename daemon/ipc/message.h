@@ -78,9 +78,10 @@ struct FailedAnswer {
   }
 };
 
-/// The recording goes on, or has ended early; the user should know when the workload has ended.
+/// To be told when the workload has ended.
 struct WarningAnswer {
   std::string text;
+  bool recording_ended = false;  ///< nothing more will be sampled; a stop is still awaited
 
   bool operator==(const WarningAnswer&) const = default;
 };

@@ -37,8 +37,8 @@ TEST_CASE("messages keep their order and their borders") {
   REQUIRE(here.send(Order(StopOrder{0, std::nullopt, false})));
   CHECK(std::get<MarkOrder>(next_order(there)) == MarkOrder{1, "one"});
   CHECK(std::get<StopOrder>(next_order(there)) == StopOrder{0, std::nullopt, false});
-  REQUIRE(there.send(Answer(WarningAnswer{"w"})));
-  CHECK(std::get<WarningAnswer>(next_answer(here)) == WarningAnswer{"w"});
+  REQUIRE(there.send(Answer(WarningAnswer{"w", false})));
+  CHECK(std::get<WarningAnswer>(next_answer(here)) == WarningAnswer{"w", false});
 }
 
 TEST_CASE("the largest command that is kept fits through the socket") {
@@ -64,7 +64,7 @@ TEST_CASE("a closed peer is an end, not an error") {
 
 TEST_CASE("a peer that left messages unread is an end too") {
   auto [here, there] = make_pair();
-  REQUIRE(there.send(Answer(WarningAnswer{"unread"})));
+  REQUIRE(there.send(Answer(WarningAnswer{"unread", false})));
   {
     const MessageSocket gone = std::move(here);
   }
@@ -106,7 +106,7 @@ TEST_CASE("a peer that never reads does not block the sender") {
   Status status;
   int sent = 0;
   for (; status && sent < 100'000; ++sent) {
-    status = here.send(Answer(WarningAnswer{std::string(kMaxTextBytes, 'x')}));
+    status = here.send(Answer(WarningAnswer{std::string(kMaxTextBytes, 'x'), false}));
   }
   CHECK_FALSE(status);
   CHECK(status.error().code == ErrorCode::kBusy);

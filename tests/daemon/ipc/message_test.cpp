@@ -47,7 +47,7 @@ std::vector<Order> all_orders() {
 std::vector<Answer> all_answers() {
   return {ReadyAnswer{"AMD Radeon 780M", true, "idle", 1.5, {"one note", "another"}},
           FailedAnswer{{ErrorCode::kNoSpace, "cannot write x: No space left on device"}},
-          WarningAnswer{"GRBM_STATUS3 was lost"}, some_closed(), ClosedAnswer{}};
+          WarningAnswer{"GRBM_STATUS3 was lost", true}, some_closed(), ClosedAnswer{}};
 }
 
 std::string encoded(const Order& order) {
@@ -152,7 +152,8 @@ TEST_CASE("fields over their limits are not sent") {
 }
 
 TEST_CASE("texts for people are shortened rather than lost") {
-  const std::string text = encode(Answer(WarningAnswer{std::string(100'000, '\xe9')})).value();
+  const std::string text =
+      encode(Answer(WarningAnswer{std::string(100'000, '\xe9'), false})).value();
   const auto warning = std::get<WarningAnswer>(decode_answer(text).value());
   CHECK(warning.text.size() == kMaxTextBytes);
   CHECK(warning.text.substr(kMaxTextBytes - 3) == "...");

@@ -1,0 +1,50 @@
+// The thread that reads a GPU. It may hang in the driver for seconds, so nothing in the recorder
+// waits for it, and the process leaves with _exit(2) while it may still be reading.
+#pragma once
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/base/time.h"
+#include "daemon/sampler/block_queue.h"
+#include "daemon/sampler/register_reader.h"
+#include "daemon/sampler/sampling_loop.h"
+
+namespace gputrace::recorder {
+
+class ReadingThread {
+ public:
+  ReadingThread(std::unique_ptr<sampler::RegisterReader> reader,
+                const sampler::SamplingOptions& options);
+  ReadingThread(const ReadingThread&) = delete;
+  ReadingThread& operator=(const ReadingThread&) = delete;
+  ~ReadingThread() = default;  ///< waits for the thread
+
+  /// Starts sampling; returns what the thread could not get of scheduling and memory, in words.
+  [[nodiscard]] std::vector<std::string> start();
+  /// The loop submits the block in hand and closes the queue, as soon as a read in progress
+  /// returns.
+  void request_stop() { thread_.request_stop(); }
+  /// True when the loop has been left; only then may last_error() be asked.
+  [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::string last_error() const { return reader_->last_error(); }
+
+  [[nodiscard]] sampler::BlockQueue& queue() { return queue_; }
+
+ private:
+  void run(const std::stop_token& stop);
+
+  std::unique_ptr<sampler::RegisterReader> reader_;
+  sampler::BlockQueue queue_;
+  MonotonicClock clock_;
+  sampler::SamplingLoop loop_;
+  std::promise<std::vector<std::string>> prepared_;
+  std::atomic<bool> ended_{false};
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+}  // namespace gputrace::recorder

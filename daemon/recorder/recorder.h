@@ -1,0 +1,25 @@
+// The recorder process: takes orders over a socket, opens the GPU, samples and writes. Its socket
+// closing is the sign that whoever started it is gone; the file is finished all the same.
+#pragma once
+
+#include <functional>
+
+#include "daemon/base/result.h"
+#include "daemon/base/unique_fd.h"
+#include "daemon/recorder/reader_factory.h"
+
+namespace gputrace::recorder {
+
+struct RecorderOptions {
+  ReaderFactory open_gpu;
+  /// Runs when the GPU is open and before the file is created: the moment to give up privileges
+  /// and to make the folder. May be empty.
+  std::function<Status()> before_file;
+};
+
+/// The body of a process that was forked for this and has one thread. Cuts itself off from the
+/// terminal, from signals and from every descriptor but `socket`, and ends with _exit(2), since a
+/// thread that hangs in the driver cannot be joined.
+[[noreturn]] void run_recorder(UniqueFd socket, const RecorderOptions& options);
+
+}  // namespace gputrace::recorder
