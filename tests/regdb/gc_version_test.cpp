@@ -12,7 +12,8 @@ TEST_CASE("a GC version is three numbers, or two when the revision is 0") {
 }
 
 TEST_CASE("what is not a GC version is refused with the text in the message") {
-  for (const char* text : {"", "11", "11.", "11.0.", "11.0.1.2", "11.0.x", "-1.0", "256.0", " 9.0"}) {
+  for (const char* text :
+       {"", "11", "11.", "11.0.", "11.0.1.2", "11.0.x", "-1.0", "256.0", " 9.0"}) {
     CAPTURE(text);
     const auto version = parse_gc_version(text);
     REQUIRE_FALSE(version);
