@@ -1,6 +1,7 @@
-// One second of samples as three blobs: `summary` (states, base words and counts per 100 ms: all
-// that most analysis needs), `times` (1 us stamps) and `planes` (one bit plane per varying bit).
-// docs/database.md has the format. Decoding survives any bytes: sizes are checked first.
+// One second of samples as three blobs: `summary` (states, base words, which bits vary), `times`
+// (1 us stamps) and `planes` (one bit plane per varying bit). Counts per 100 ms are drawn from the
+// first and the last without the ticks. docs/database.md has the format. Decoding survives any
+// bytes: sizes are checked first.
 #pragma once
 
 #include <array>
@@ -26,8 +27,9 @@ struct StateRun {
   std::uint32_t ticks = 0;
 };
 
-/// A bit plane holds, for each tick, whether a bit differs from the register's base word. Equal
-/// planes are stored once (GUI_ACTIVE is ANY_ACTIVE; SE0 repeats bits of GRBM_STATUS).
+/// The plane of a bit holds, for each tick, whether the bit changed since the tick before (at ticks
+/// that are not valid it did not). Equal planes are stored once: GUI_ACTIVE is ANY_ACTIVE, SE0
+/// repeats bits of GRBM_STATUS.
 struct RegisterSummary {
   std::vector<StateRun> states;
   /// The word of the tick before when that was valid and is a neighbour, else the first valid word:
@@ -42,8 +44,6 @@ struct BlockSummary {
   std::vector<std::uint32_t> cell_ticks;  ///< ticks in each cell
   std::vector<RegisterSummary> registers;
   std::size_t plane_count = 0;
-  std::vector<std::uint32_t> differing;  ///< [plane * cells + cell], over valid ticks
-  std::vector<std::uint32_t> changes;    ///< [plane * cells + cell], between valid neighbours
 
   [[nodiscard]] std::size_t cells() const { return cell_ticks.size(); }
 };
@@ -54,15 +54,29 @@ struct CellStates {
   std::uint32_t asleep = 0;
   std::uint32_t unknown = 0;
 };
-[[nodiscard]] std::vector<CellStates> states_per_cell(const BlockSummary& summary,
-                                                      std::size_t register_index);
-struct BitCount {
-  std::uint32_t busy = 0;
-  std::uint32_t changes = 0;
+/// Busy samples and changes of every bit in every cell of a block.
+class BlockCounts {
+ public:
+  struct Bit {
+    std::uint32_t busy = 0;
+    std::uint32_t changes = 0;
+  };
+  BlockCounts() = default;
+  /// `planes` as stored: plane_count planes of plane_bytes(ticks) bytes.
+  BlockCounts(const BlockSummary& summary, std::span<const std::byte> planes);
+
+  [[nodiscard]] const CellStates& states(std::size_t register_index, std::size_t cell) const {
+    return states_[register_index * cells_ + cell];
+  }
+  [[nodiscard]] const Bit& bit(std::size_t register_index, unsigned bit, std::size_t cell) const {
+    return bits_[(register_index * 32 + bit) * cells_ + cell];
+  }
+
+ private:
+  std::size_t cells_ = 0;
+  std::vector<CellStates> states_;  ///< [register * cells + cell]
+  std::vector<Bit> bits_;           ///< [(register * 32 + bit) * cells + cell]
 };
-/// Counts of one bit in one cell; `valid` is CellStates::valid of its register there.
-[[nodiscard]] BitCount count_bit(const BlockSummary& summary, std::size_t register_index,
-                                 unsigned bit, std::size_t cell, std::uint32_t valid);
 
 /// What the row beside the blobs says.
 struct BlockRow {
@@ -75,6 +89,7 @@ struct BlockRow {
 struct EncodedBlock {
   BlockRow row;
   BlockSummary summary;
+  BlockCounts counts;
   std::vector<std::byte> summary_blob;
   std::vector<std::byte> times_blob;
   std::vector<std::byte> planes_blob;
@@ -113,12 +128,18 @@ class BlockDecoder {
   BlockDecoder(std::int64_t grid_ns, std::size_t register_count);
 
   Result<BlockSummary> decode_summary(const BlockRow& row, std::span<const std::byte> blob);
+  Result<BlockCounts> decode_counts(const BlockRow& row, const BlockSummary& summary,
+                                    std::span<const std::byte> planes_blob);
   /// Fills a block with exact words (0 where a tick is not valid) and times of 1 us.
   Status decode_ticks(const BlockRow& row, const BlockSummary& summary,
                       std::span<const std::byte> times_blob, std::span<const std::byte> planes_blob,
                       sampler::SampleBlock& block);
 
  private:
+  Result<std::span<const std::byte>> decompress_planes(const BlockRow& row,
+                                                       const BlockSummary& summary,
+                                                       std::span<const std::byte> planes_blob);
+
   std::int64_t grid_ns_;
   std::size_t register_count_;
   Decompressor decompressor_;

@@ -26,6 +26,25 @@ Result<BlockSummary> BlockDecoder::decode_summary(const BlockRow& row,
   return summary;
 }
 
+Result<std::span<const std::byte>> BlockDecoder::decompress_planes(
+    const BlockRow& row, const BlockSummary& summary, std::span<const std::byte> planes_blob) {
+  const std::size_t size = summary.plane_count * plane_bytes(row.ticks);
+  auto planes = decompressor_.decompress(planes_blob, size);
+  if (planes && planes->size() != size) {
+    return fail(ErrorCode::kCorrupt, "bit planes that do not fit their block");
+  }
+  return planes;
+}
+
+Result<BlockCounts> BlockDecoder::decode_counts(const BlockRow& row, const BlockSummary& summary,
+                                                std::span<const std::byte> planes_blob) {
+  const auto planes = decompress_planes(row, summary, planes_blob);
+  if (!planes) {
+    return tl::unexpected<Error>(planes.error());
+  }
+  return BlockCounts(summary, *planes);
+}
+
 Status BlockDecoder::decode_ticks(const BlockRow& row, const BlockSummary& summary,
                                   std::span<const std::byte> times_blob,
                                   std::span<const std::byte> planes_blob,
@@ -50,26 +69,28 @@ Status BlockDecoder::decode_ticks(const BlockRow& row, const BlockSummary& summa
     stamp = grid_ns_ + stamp * 1000;
   }
 
-  const std::size_t bytes = plane_bytes(row.ticks);
-  const auto planes = decompressor_.decompress(planes_blob, summary.plane_count * bytes);
+  const auto planes = decompress_planes(row, summary, planes_blob);
   if (!planes) {
     return tl::unexpected<Error>(planes.error());
   }
-  if (planes->size() != summary.plane_count * bytes) {
-    return fail(ErrorCode::kCorrupt, "bit planes that do not fit their block");
-  }
+  const std::size_t bytes = plane_bytes(row.ticks);
   for (std::size_t r = 0; r < register_count_; ++r) {
     const RegisterSummary& reg = summary.registers[r];
     const std::span<std::uint32_t> words = block.words_of(r);
-    std::fill(words.begin(), words.end(), reg.base);
+    std::fill(words.begin(), words.end(), 0);
     for (unsigned bit = 0; bit < 32; ++bit) {
       if ((reg.varying >> bit & 1U) == 0) {
         continue;
       }
       const auto plane = planes->subspan(reg.plane[bit] * bytes, bytes);
       for (std::size_t i = 0; i < words.size(); ++i) {
-        words[i] ^= (static_cast<std::uint32_t>(plane[i / 8]) >> (i % 8) & 1U) << bit;
+        words[i] |= (static_cast<std::uint32_t>(plane[i / 8]) >> (i % 8) & 1U) << bit;
       }
+    }
+    std::uint32_t word = reg.base;
+    for (std::uint32_t& changed : words) {
+      word ^= changed;
+      changed = word;
     }
     std::size_t tick = r * block.capacity;
     for (const StateRun& run : reg.states) {

@@ -14,18 +14,14 @@ using sampler::SampleState;
 /// One register of a block, in the form in which planes are cut from it.
 struct Column {
   RegisterSummary summary;
-  std::vector<std::uint32_t> differences;  ///< word ^ base; repeats the last where not valid
-  Plane valid;
-  Plane neighbours;  ///< valid, and so is the tick before (or there is none in this block)
+  std::vector<std::uint32_t> changed;  ///< bits that differ from the last valid word (or base)
 };
 
 Column make_column(std::span<const std::uint32_t> words, std::span<const SampleState> states,
                    std::optional<std::uint32_t> word_before) {
   Column column;
   const std::size_t ticks = words.size();
-  column.differences.resize(ticks);
-  column.valid.resize(plane_words(ticks));
-  column.neighbours.resize(plane_words(ticks));
+  column.changed.resize(ticks);
   RegisterSummary& reg = column.summary;
   const auto first = std::find(states.begin(), states.end(), SampleState::kValid);
   if (word_before && first == states.begin()) {
@@ -33,100 +29,44 @@ Column make_column(std::span<const std::uint32_t> words, std::span<const SampleS
   } else if (first != states.end()) {
     reg.base = words[static_cast<std::size_t>(first - states.begin())];
   }
-  std::uint32_t difference = 0;
-  bool valid_before = true;
+  std::uint32_t before = reg.base;
   for (std::size_t i = 0; i < ticks; ++i) {
     if (reg.states.empty() || reg.states.back().state != states[i]) {
       reg.states.push_back({states[i], 0});
     }
     ++reg.states.back().ticks;
-    const bool valid = states[i] == SampleState::kValid;
-    if (valid) {
-      difference = words[i] ^ reg.base;
-      reg.varying |= difference;
-      column.valid[i / 64] |= std::uint64_t{1} << (i % 64);
+    if (states[i] == SampleState::kValid) {
+      reg.varying |= words[i] ^ reg.base;
+      column.changed[i] = words[i] ^ before;
+      before = words[i];
     }
-    if (valid && valid_before) {
-      column.neighbours[i / 64] |= std::uint64_t{1} << (i % 64);
-    }
-    column.differences[i] = difference;
-    valid_before = valid;
   }
   return column;
 }
 
-Plane cut_plane(const std::vector<std::uint32_t>& differences, unsigned bit) {
-  Plane plane(plane_words(differences.size()));
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    plane[i / 64] |= static_cast<std::uint64_t>(differences[i] >> bit & 1U) << (i % 64);
+Plane cut_plane(const std::vector<std::uint32_t>& words, unsigned bit) {
+  Plane plane(plane_words(words.size()));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    plane[i / 64] |= static_cast<std::uint64_t>(words[i] >> bit & 1U) << (i % 64);
   }
   return plane;
 }
 
-/// Set bits of `plane & mask` in [begin, end).
-std::uint32_t count_range(const Plane& plane, const Plane& mask, std::size_t begin,
-                          std::size_t end) {
-  std::uint32_t count = 0;
-  while (begin < end) {
-    const std::size_t stop = std::min(end, (begin / 64 + 1) * 64);
-    std::uint64_t bits = plane[begin / 64] & mask[begin / 64];
-    bits >>= begin % 64;
-    const std::size_t width = stop - begin;
-    if (width < 64) {
-      bits &= (std::uint64_t{1} << width) - 1;
-    }
-    count += static_cast<std::uint32_t>(std::popcount(bits));
-    begin = stop;
-  }
-  return count;
-}
-
-/// Bit i: the plane differs between tick i - 1 and tick i; before the first tick it is 0 (base).
-Plane change_plane(const Plane& plane) {
-  Plane changes(plane.size());
-  std::uint64_t carry = 0;
-  for (std::size_t i = 0; i < plane.size(); ++i) {
-    changes[i] = plane[i] ^ (plane[i] << 1 | carry);
-    carry = plane[i] >> 63;
-  }
-  return changes;
-}
-
-/// Collects the distinct planes of a block. Planes are the same only when their ticks are valid at
-/// the same places, so that their counts are the same too.
+/// Collects the distinct planes of a block.
 class PlaneSet {
  public:
-  std::uint16_t add(Plane plane, const Column& column) {
-    for (std::size_t i = 0; i < planes_.size(); ++i) {
-      if (planes_[i] == plane && columns_[i]->valid == column.valid) {
-        return static_cast<std::uint16_t>(i);
-      }
+  std::uint16_t add(Plane plane) {
+    const auto found = std::find(planes_.begin(), planes_.end(), plane);
+    const auto index = static_cast<std::uint16_t>(found - planes_.begin());
+    if (found == planes_.end()) {
+      planes_.push_back(std::move(plane));
     }
-    planes_.push_back(std::move(plane));
-    columns_.push_back(&column);
-    return static_cast<std::uint16_t>(planes_.size() - 1);
+    return index;
   }
-
-  void count(BlockSummary& summary) const {
-    summary.plane_count = planes_.size();
-    for (std::size_t i = 0; i < planes_.size(); ++i) {
-      const Plane changes = change_plane(planes_[i]);
-      std::size_t begin = 0;
-      for (const std::uint32_t ticks : summary.cell_ticks) {
-        summary.differing.push_back(
-            count_range(planes_[i], columns_[i]->valid, begin, begin + ticks));
-        summary.changes.push_back(
-            count_range(changes, columns_[i]->neighbours, begin, begin + ticks));
-        begin += ticks;
-      }
-    }
-  }
-
   [[nodiscard]] const std::vector<Plane>& planes() const { return planes_; }
 
  private:
   std::vector<Plane> planes_;
-  std::vector<const Column*> columns_;
 };
 
 /// The period that makes the stamps small: the nominal one, else the block's mean gap.
@@ -194,14 +134,14 @@ Result<EncodedBlock> BlockEncoder::encode(const sampler::SampleBlock& block,
   for (Column& column : columns) {
     for (unsigned bit = 0; bit < 32; ++bit) {
       if ((column.summary.varying >> bit & 1U) != 0) {
-        column.summary.plane[bit] = planes.add(cut_plane(column.differences, bit), column);
+        column.summary.plane[bit] = planes.add(cut_plane(column.changed, bit));
       }
     }
   }
   for (Column& column : columns) {
     summary.registers.push_back(std::move(column.summary));
   }
-  planes.count(summary);
+  summary.plane_count = planes.planes().size();
 
   ByteWriter summary_bytes;
   write_summary(summary_bytes, summary);
@@ -211,6 +151,7 @@ Result<EncodedBlock> BlockEncoder::encode(const sampler::SampleBlock& block,
   for (const Plane& plane : planes.planes()) {
     plane_bits.plane(plane, times.size());
   }
+  encoded.counts = BlockCounts(summary, plane_bits.bytes());
   for (const auto& [bytes, blob] : {std::pair{&summary_bytes, &encoded.summary_blob},
                                     std::pair{&time_bytes, &encoded.times_blob},
                                     std::pair{&plane_bits, &encoded.planes_blob}}) {

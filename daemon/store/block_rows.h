@@ -39,6 +39,9 @@ class TickDecoder {
   Result<BlockSummary> summary(const StoredBlock& block) {
     return decoder_.decode_summary(block.header(), block.summary());
   }
+  Result<BlockCounts> counts(const StoredBlock& block, const BlockSummary& summary) {
+    return decoder_.decode_counts(block.header(), summary, block.planes());
+  }
   /// Valid until the next call.
   Result<sampler::SampleBlock*> ticks(const StoredBlock& block, const BlockSummary& summary);
 

@@ -1,4 +1,4 @@
-// The summary of a block: its payload, and the counts that can be drawn from it without the ticks.
+// The payload of a block's summary.
 #include <algorithm>
 #include <numeric>
 
@@ -7,8 +7,6 @@
 namespace gputrace::store {
 
 namespace {
-
-constexpr std::size_t kMaxPlanes = sampler::kMaxRegisters * 32;
 
 void write_states(ByteWriter& out, const RegisterSummary& reg) {
   out.varint(reg.states.size());
@@ -67,7 +65,7 @@ void read_plane_references(ByteReader& in, BlockSummary& summary) {
 }  // namespace
 
 std::size_t max_summary_size(std::size_t ticks, std::size_t register_count) {
-  return 1024 + register_count * (2 + ticks * 4 + 8 + 32 * 2) + kMaxPlanes * kMaxBlockCells * 2 * 3;
+  return 256 + register_count * (16 + ticks * 4 + 8 + std::size_t{32} * 2);
 }
 
 void write_summary(ByteWriter& out, const BlockSummary& summary) {
@@ -83,12 +81,6 @@ void write_summary(ByteWriter& out, const BlockSummary& summary) {
     out.fixed32(reg.varying);
   }
   write_plane_references(out, summary);
-  for (const std::uint32_t count : summary.differing) {
-    out.varint(count);
-  }
-  for (const std::uint32_t count : summary.changes) {
-    out.varint(count);
-  }
 }
 
 Result<BlockSummary> read_summary(std::span<const std::byte> raw, std::size_t ticks,
@@ -115,54 +107,10 @@ Result<BlockSummary> read_summary(std::span<const std::byte> raw, std::size_t ti
     reg.varying = in.fixed32();
   }
   read_plane_references(in, summary);
-  summary.differing.resize(summary.plane_count * summary.cells());
-  summary.changes.resize(summary.differing.size());
-  for (std::vector<std::uint32_t>* counts : {&summary.differing, &summary.changes}) {
-    for (std::size_t i = 0; i < counts->size(); ++i) {
-      (*counts)[i] =
-          static_cast<std::uint32_t>(in.varint_up_to(summary.cell_ticks[i % summary.cells()]));
-    }
-  }
   if (!in.at_end()) {
-    return fail(ErrorCode::kCorrupt, "counts that do not fit their block");
+    return fail(ErrorCode::kCorrupt, "a summary that does not fit its block");
   }
   return summary;
-}
-
-std::vector<CellStates> states_per_cell(const BlockSummary& summary, std::size_t register_index) {
-  std::vector<CellStates> cells(summary.cells());
-  std::size_t cell = 0;
-  std::uint32_t left = cells.empty() ? 0 : summary.cell_ticks[0];
-  for (const StateRun& run : summary.registers[register_index].states) {
-    std::uint32_t ticks = run.ticks;
-    while (ticks > 0 && cell < cells.size()) {
-      const std::uint32_t here = std::min(ticks, left);
-      CellStates& counts = cells[cell];
-      (run.state == sampler::SampleState::kValid    ? counts.valid
-       : run.state == sampler::SampleState::kAsleep ? counts.asleep
-                                                    : counts.unknown) += here;
-      ticks -= here;
-      left -= here;
-      if (left == 0 && ++cell < cells.size()) {
-        left = summary.cell_ticks[cell];
-      }
-    }
-  }
-  return cells;
-}
-
-BitCount count_bit(const BlockSummary& summary, std::size_t register_index, unsigned bit,
-                   std::size_t cell, std::uint32_t valid) {
-  const RegisterSummary& reg = summary.registers[register_index];
-  BitCount count;
-  if ((reg.varying >> bit & 1U) != 0) {
-    const std::size_t at = reg.plane[bit] * summary.cells() + cell;
-    count = {std::min(summary.differing[at], valid), summary.changes[at]};
-  }
-  if ((reg.base >> bit & 1U) != 0) {
-    count.busy = valid - count.busy;
-  }
-  return count;
 }
 
 }  // namespace gputrace::store

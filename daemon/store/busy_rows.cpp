@@ -26,11 +26,7 @@ BusyRows::BusyRows(Statement insert_busy, Statement insert_states,
       busy_(units_.size()),
       states_(register_ids_.size()) {}
 
-Status BusyRows::add(const BlockSummary& summary) {
-  std::vector<std::vector<CellStates>> states;
-  for (std::size_t r = 0; r < summary.registers.size(); ++r) {
-    states.push_back(states_per_cell(summary, r));
-  }
+Status BusyRows::add(const BlockSummary& summary, const BlockCounts& counts) {
   for (std::size_t cell = 0; cell < summary.cells(); ++cell) {
     const std::int64_t second =
         (summary.first_cell + static_cast<std::int64_t>(cell)) / kCellsPerSecond;
@@ -43,16 +39,14 @@ Status BusyRows::add(const BlockSummary& summary) {
       std::fill(states_.begin(), states_.end(), CellStates{});
     }
     changed_ = changed_ || summary.cell_ticks[cell] > 0;
-    for (std::size_t r = 0; r < states.size(); ++r) {
-      states_[r].valid += states[r][cell].valid;
-      states_[r].asleep += states[r][cell].asleep;
-      states_[r].unknown += states[r][cell].unknown;
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      const CellStates& states = counts.states(r, cell);
+      states_[r].valid += states.valid;
+      states_[r].asleep += states.asleep;
+      states_[r].unknown += states.unknown;
     }
     for (std::size_t u = 0; u < units_.size(); ++u) {
-      const Unit& unit = units_[u];
-      busy_[u] += count_bit(summary, unit.register_index, unit.bit, cell,
-                            states[unit.register_index][cell].valid)
-                      .busy;
+      busy_[u] += counts.bit(units_[u].register_index, units_[u].bit, cell).busy;
     }
   }
   return {};

@@ -26,7 +26,7 @@ class BusyRows {
                                  std::vector<Unit> units);
 
   /// Adds the cells of a block; seconds before its last one are written.
-  Status add(const BlockSummary& summary);
+  Status add(const BlockSummary& summary, const BlockCounts& counts);
   /// Writes what is collected of the current second, to be replaced when more of it comes.
   Status flush();
 

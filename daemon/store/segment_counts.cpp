@@ -57,7 +57,13 @@ class CellCounter {
         cut = cut || summary->cell_ticks[cell] > 0;
       }
     }
-    add_cells(*summary, whole);
+    if (!whole.empty()) {
+      const Result<BlockCounts> counts = decoder.counts(block, *summary);
+      if (!counts) {
+        return tl::unexpected<Error>(counts.error());
+      }
+      add_cells(*summary, *counts, whole);
+    }
     if (!cut) {
       return {};
     }
@@ -101,11 +107,8 @@ class CellCounter {
                       grid_ns_ + (cell + 1) * kCellNs <= span_->end_ns);
   }
 
-  void add_cells(const BlockSummary& summary, const std::vector<std::size_t>& cells) {
-    std::vector<std::vector<CellStates>> states;
-    for (std::size_t r = 0; r < registers_; ++r) {
-      states.push_back(states_per_cell(summary, r));
-    }
+  void add_cells(const BlockSummary& summary, const BlockCounts& counts,
+                 const std::vector<std::size_t>& cells) {
     for (const std::size_t cell : cells) {
       const std::int64_t on_grid = summary.first_cell + static_cast<std::int64_t>(cell);
       if (!in_range(on_grid)) {
@@ -113,13 +116,13 @@ class CellCounter {
       }
       const auto at = static_cast<std::size_t>(on_grid - first_cell_);
       for (std::size_t r = 0; r < registers_; ++r) {
-        counts_.registers[r].valid[at] += states[r][cell].valid;
-        counts_.registers[r].asleep[at] += states[r][cell].asleep;
-        counts_.registers[r].unknown[at] += states[r][cell].unknown;
+        const CellStates& states = counts.states(r, cell);
+        counts_.registers[r].valid[at] += states.valid;
+        counts_.registers[r].asleep[at] += states.asleep;
+        counts_.registers[r].unknown[at] += states.unknown;
       }
       for (std::size_t b = 0; b < bits_.size(); ++b) {
-        const std::size_t r = bits_[b].register_index;
-        const BitCount count = count_bit(summary, r, bits_[b].bit, cell, states[r][cell].valid);
+        const BlockCounts::Bit count = counts.bit(bits_[b].register_index, bits_[b].bit, cell);
         counts_.bits[b].busy[at] += count.busy;
         counts_.bits[b].changes[at] += count.changes;
       }

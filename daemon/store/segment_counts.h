@@ -1,4 +1,4 @@
-// Counts on the 100 ms grid, from the stored cells; ticks are decoded only where a span cuts one.
+// Counts on the 100 ms grid, from bit planes; ticks are decoded only where a span cuts a cell.
 #pragma once
 
 #include <optional>

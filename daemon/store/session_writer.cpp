@@ -23,8 +23,8 @@ namespace gputrace::store {
 namespace {
 
 // Small pages waste little beside blobs of some kilobytes (tests/bench/bench_store_size).
-constexpr int kPageSize = 1024;
-constexpr int kCheckpointPages = 2048;
+constexpr int kPageSize = 512;
+constexpr int kCheckpointPages = 4096;
 constexpr std::int64_t kFinishTimeoutNs = 2 * kNsPerSecond;
 constexpr std::int64_t kFinishRetryNs = 20 * kNsPerMs;
 
@@ -216,7 +216,7 @@ struct SessionWriter::Impl {
       return status;
     }
     segment->end_ns = std::max(segment->end_ns, row.end_ns);
-    return segment->busy.add(encoded->summary);
+    return segment->busy.add(encoded->summary, encoded->counts);
   }
 };
 

@@ -1,0 +1,126 @@
+// Counts per cell, straight from the planes: a population count is as fast as reading stored
+// counts would be, and stored ones would add a byte a tick (docs/database.md).
+#include <algorithm>
+#include <bit>
+
+#include "daemon/store/block_payload.h"
+
+namespace gputrace::store {
+
+namespace {
+
+/// Set bits of `plane & mask` in [begin, end).
+std::uint32_t count_range(std::span<const std::uint64_t> plane, std::span<const std::uint64_t> mask,
+                          std::size_t begin, std::size_t end) {
+  std::uint32_t count = 0;
+  while (begin < end) {
+    const std::size_t stop = std::min(end, (begin / 64 + 1) * 64);
+    std::uint64_t bits = plane[begin / 64] & mask[begin / 64];
+    bits >>= begin % 64;
+    const std::size_t width = stop - begin;
+    if (width < 64) {
+      bits &= (std::uint64_t{1} << width) - 1;
+    }
+    count += static_cast<std::uint32_t>(std::popcount(bits));
+    begin = stop;
+  }
+  return count;
+}
+
+/// Turns changes into differences from the base: bit i becomes the parity of bits 0 to i.
+void accumulate(std::span<std::uint64_t> plane) {
+  std::uint64_t before = 0;  // all ones when the last difference was set
+  for (std::uint64_t& word : plane) {
+    for (unsigned shift = 1; shift < 64; shift *= 2) {
+      word ^= word << shift;
+    }
+    word ^= before;
+    before = 0 - (word >> 63);
+  }
+}
+
+struct Masks {
+  Plane valid;
+  Plane neighbours;  ///< valid, and so is the tick before (or there is none in this block)
+};
+
+Masks masks_of(const RegisterSummary& reg, std::size_t ticks) {
+  Masks masks{Plane(plane_words(ticks)), Plane(plane_words(ticks))};
+  std::size_t tick = 0;
+  for (const StateRun& run : reg.states) {
+    const bool valid = run.state == sampler::SampleState::kValid;
+    for (std::uint32_t i = 0; valid && i < run.ticks; ++i) {
+      const std::uint64_t bit = std::uint64_t{1} << ((tick + i) % 64);
+      masks.valid[(tick + i) / 64] |= bit;
+      if (i > 0 || tick == 0) {
+        masks.neighbours[(tick + i) / 64] |= bit;
+      }
+    }
+    tick += run.ticks;
+  }
+  return masks;
+}
+
+std::vector<CellStates> states_per_cell(const BlockSummary& summary, const RegisterSummary& reg) {
+  std::vector<CellStates> cells(summary.cells());
+  std::size_t cell = 0;
+  std::uint32_t left = cells.empty() ? 0 : summary.cell_ticks[0];
+  for (const StateRun& run : reg.states) {
+    std::uint32_t ticks = run.ticks;
+    while (ticks > 0 && cell < cells.size()) {
+      const std::uint32_t here = std::min(ticks, left);
+      CellStates& counts = cells[cell];
+      (run.state == sampler::SampleState::kValid    ? counts.valid
+       : run.state == sampler::SampleState::kAsleep ? counts.asleep
+                                                    : counts.unknown) += here;
+      ticks -= here;
+      left -= here;
+      if (left == 0 && ++cell < cells.size()) {
+        left = summary.cell_ticks[cell];
+      }
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte> planes)
+    : cells_(summary.cells()), bits_(summary.registers.size() * 32 * cells_) {
+  std::size_t ticks = 0;
+  for (const std::uint32_t count : summary.cell_ticks) {
+    ticks += count;
+  }
+  const std::size_t bytes = plane_bytes(ticks);
+  Masks masks;
+  for (std::size_t r = 0; r < summary.registers.size(); ++r) {
+    const RegisterSummary& reg = summary.registers[r];
+    const std::vector<CellStates> states = states_per_cell(summary, reg);
+    states_.insert(states_.end(), states.begin(), states.end());
+    masks = masks_of(reg, ticks);
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      const bool base_busy = (reg.base >> bit & 1U) != 0;
+      Bit* counts = &bits_[(r * 32 + bit) * cells_];
+      if ((reg.varying >> bit & 1U) == 0) {
+        for (std::size_t cell = 0; cell < cells_; ++cell) {
+          counts[cell] = {base_busy ? states[cell].valid : 0, 0};
+        }
+        continue;
+      }
+      Plane plane(plane_words(ticks));
+      ByteReader(planes.subspan(reg.plane[bit] * bytes, bytes)).plane(plane, ticks);
+      Plane differs = plane;
+      accumulate(differs);
+      std::size_t begin = 0;
+      for (std::size_t cell = 0; cell < cells_; ++cell) {
+        const std::size_t end = begin + summary.cell_ticks[cell];
+        const std::uint32_t differing = count_range(differs, masks.valid, begin, end);
+        counts[cell] = {base_busy ? states[cell].valid - differing : differing,
+                        count_range(plane, masks.neighbours, begin, end)};
+        begin = end;
+      }
+    }
+  }
+}
+
+}  // namespace gputrace::store
