@@ -109,9 +109,13 @@ void print(const char* what, const Cost& cost) {
 
 int main(int argc, char** argv) {
   using namespace gputrace;
-  std::string folder =
-      (argc > 1 ? std::filesystem::path(argv[1]) : std::filesystem::temp_directory_path()) /
-      "gputrace-bench-XXXXXX";
+  if (argc < 2) {
+    std::fputs("usage: bench_import GPUTRACE [FOLDER]\n", stderr);
+    return 2;
+  }
+  const std::string program = argv[1];
+  const std::filesystem::path parent = argc > 2 ? argv[2] : std::filesystem::temp_directory_path();
+  std::string folder = parent / "gputrace-bench-XXXXXX";
   GPUTRACE_CHECK(::mkdtemp(folder.data()) != nullptr);
   const std::filesystem::path csv = std::filesystem::path(folder) / "hour.csv";
   const std::filesystem::path session = std::filesystem::path(folder) / "hour.gputrace";
