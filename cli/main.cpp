@@ -15,6 +15,7 @@ namespace {
 
 constexpr auto kCommands = std::to_array<commands::Command>({
     {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
+    {"import", "Turn a recording of another tool into a session", commands::run_import},
 });
 
 void print_help() {

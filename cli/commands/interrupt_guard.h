@@ -1,0 +1,26 @@
+// Notes SIGINT, SIGTERM and SIGHUP instead of dying of them, so that a command can tidy up first.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <optional>
+
+namespace gputrace::commands {
+
+/// One at a time. Blocking system calls return EINTR. Ignored signals (nohup) stay ignored.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  ~InterruptGuard();
+
+  /// The signal that came, if one did.
+  [[nodiscard]] std::optional<int> signal() const;
+
+ private:
+  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, 3> before_{};
+};
+
+}  // namespace gputrace::commands
