@@ -42,10 +42,13 @@ constexpr std::string_view kDescription =
 
 constexpr std::string_view kExamples =
     "\nExamples:\n"
-    "  radeontop -d - -l 60 | gputrace import -\n"
+    "  radeontop -d - | gputrace import -\n"
     "  gputrace import --gc 10.3.0 --ticks 500 dump.txt -o rx6600.gputrace\n"
     "  gputrace import --lenient words.csv && gputrace report\n"
     "\n"
+    "With -, Ctrl-C waits for the end of the input, so that it ends such a pipeline well; a "
+    "second\n"
+    "one gives up.\n"
     "A line that makes no sense ends the import with FILE:LINE:COLUMN and leaves no file behind.\n"
     "An existing session is replaced only with --force, and only when the import succeeded.\n";
 
@@ -253,7 +256,7 @@ Result<int> run_import(const std::vector<std::string>& arguments) {
   std::optional<int> signal;
   Result<import::ImportSummary> summary;
   {
-    const InterruptGuard interrupt;
+    const InterruptGuard interrupt(request->file == "-" ? 1 : 0);
     summary = import_to(*request, *output, *regdb, interrupt);
     signal = interrupt.signal();
   }

@@ -10,7 +10,9 @@ namespace gputrace::commands {
 /// One at a time. Blocking system calls return EINTR. Ignored signals (nohup) stay ignored.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  /// The first `tolerated_sigints` SIGINTs are passed over: Ctrl-C ends the other programs of a
+  /// pipeline too, and whoever reads their output wants its end.
+  explicit InterruptGuard(int tolerated_sigints);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   ~InterruptGuard();
