@@ -15,7 +15,11 @@ namespace {
 
 constexpr auto kCommands = std::to_array<commands::Command>({
     {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
+    {"gpus", "List GPUs and what can be read from each", commands::run_gpus},
     {"import", "Turn a recording of another tool into a session", commands::run_import},
+    {"list", "List your sessions, newest first", commands::run_list},
+    {"record", "Record a GPU while a command runs", commands::run_record},
+    {"sql", "Run an SQL query on a session", commands::run_sql},
 });
 
 void print_help() {

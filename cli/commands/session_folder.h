@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "daemon/base/result.h"
 
@@ -18,6 +19,9 @@ namespace gputrace::commands {
 [[nodiscard]] std::filesystem::path default_session_path(const std::filesystem::path& folder,
                                                          std::span<const std::string> command,
                                                          std::int64_t realtime_ns);
+/// The sessions there (*.gputrace), last written first. kNotFound when there is no such folder.
+[[nodiscard]] Result<std::vector<std::filesystem::path>> session_files(
+    const std::filesystem::path& folder);
 /// The newest session there; kNotFound says how to make one.
 [[nodiscard]] Result<std::filesystem::path> newest_session(const std::filesystem::path& folder);
 

@@ -34,6 +34,7 @@ constexpr std::uint8_t kWalVersion = 2;
 struct Header {
   bool wal = false;
   uid_t owner = 0;
+  timespec modified{};
 };
 
 std::uint32_t big_endian(const std::array<std::uint8_t, kHeaderSize>& bytes, std::size_t at) {
@@ -92,7 +93,7 @@ Result<Header> read_header(const std::filesystem::path& path) {
         ErrorCode::kCorrupt,
         fmt::format("{} states no format version; its creation was cut short", path.string()));
   }
-  return Header{bytes[kWriteVersionAt] == kWalVersion, info.st_uid};
+  return Header{bytes[kWriteVersionAt] == kWalVersion, info.st_uid, info.st_mtim};
 }
 
 std::filesystem::path beside(const std::filesystem::path& path, std::string_view suffix) {
@@ -280,7 +281,13 @@ Result<Finishing> finish_interrupted_session(const std::filesystem::path& path) 
     return mode.error().code == ErrorCode::kBusy ? Result<Finishing>(Finishing::kInUse)
                                                  : fail(mode.error(), what);
   }
-  return *mode == "delete" ? Finishing::kFinished : Finishing::kInUse;
+  if (*mode != "delete") {
+    return Finishing::kInUse;
+  }
+  // The recording is no newer for being finished now: "the newest session" goes by this time.
+  const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, header->modified};
+  ::utimensat(AT_FDCWD, file->c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+  return Finishing::kFinished;
 }
 
 }  // namespace gputrace::store

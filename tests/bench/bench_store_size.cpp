@@ -1,0 +1,195 @@
+// What a finished session file costs per tick: 10 minutes at 1 kHz, everything in the file counted.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "daemon/simulated_gpu/simulated_gpu.h"
+#include "daemon/store/session_reader.h"
+#include "daemon/store/session_writer.h"
+#include "regdb/register_database.h"
+#include "tests/support/make_session.h"
+#include "tests/support/temp_dir.h"
+
+namespace gputrace {
+namespace {
+
+const std::vector<std::string> kRegisters{"GRBM_STATUS", "GRBM_STATUS2", "GRBM_STATUS3",
+                                          "GRBM_STATUS_SE0", "GRBM_STATUS_SE1"};
+
+struct BusyBit {
+  std::size_t register_index = 0;
+  std::uint8_t shift = 0;
+};
+
+std::vector<BusyBit> busy_bits() {
+  const regdb::RegisterDatabase regdb = regdb::RegisterDatabase::built_in();
+  const Result<regdb::RegisterMap> map = regdb.map_for_table("11.0.0");
+  GPUTRACE_CHECK(map.has_value());
+  std::vector<BusyBit> bits;
+  for (std::size_t r = 0; r < kRegisters.size(); ++r) {
+    for (const regdb::RegisterField& field : map->find(kRegisters[r])->fields) {
+      if (field.kind == regdb::FieldKind::kBusy) {
+        bits.push_back({r, field.shift});
+      }
+    }
+  }
+  return bits;
+}
+
+/// Independent two-state chains: P(change) in a tick follows from duty p and relaxation time tau,
+/// which is spread evenly in the logarithm from 0.5 to 8 ms over the bits.
+class TwoStateBits {
+ public:
+  TwoStateBits(std::size_t count, double duty_spread, std::uint64_t seed)
+      : random_(seed), bits_(busy_bits()) {
+    bits_.resize(std::min(count, bits_.size()));
+    for (std::size_t i = 0; i < bits_.size(); ++i) {
+      const double share = static_cast<double>(i) / static_cast<double>(bits_.size() - 1);
+      const double keep = std::exp(-1.0 / (0.5 * std::pow(16.0, share)));
+      const double duty = 0.5 + duty_spread * (uniform() - 0.5);
+      chains_.push_back({(1 - keep) * duty, (1 - keep) * (1 - duty), uniform() < duty});
+    }
+  }
+  [[nodiscard]] std::size_t count() const { return bits_.size(); }
+  void step(std::vector<std::uint32_t>& words) {
+    for (std::size_t i = 0; i < bits_.size(); ++i) {
+      Chain& chain = chains_[i];
+      if (uniform() < (chain.busy ? chain.fall : chain.rise)) {
+        chain.busy = !chain.busy;
+      }
+      const std::uint32_t mask = 1U << bits_[i].shift;
+      std::uint32_t& word = words[bits_[i].register_index];
+      word = chain.busy ? word | mask : word & ~mask;
+    }
+  }
+
+ private:
+  struct Chain {
+    double rise = 0;
+    double fall = 0;
+    bool busy = false;
+  };
+  double uniform() { return static_cast<double>(random_() >> 11U) * 0x1p-53; }
+  std::mt19937_64 random_;
+  std::vector<BusyBit> bits_;
+  std::vector<Chain> chains_;
+};
+
+using NextWords = std::function<void(std::int64_t time_ns, std::vector<std::uint32_t>& words)>;
+
+/// A recording of `seconds` at 1 kHz with the traces of a real one: an anchor and a commit a
+/// second.
+std::filesystem::path record(const test::TempDir& dir, std::size_t seconds, const NextWords& next) {
+  const auto path = dir.path() / "bench.gputrace";
+  test::SessionRecipe recipe;
+  recipe.registers = kRegisters;
+  Result<store::SessionWriter> writer =
+      store::SessionWriter::create(path, store::OnExisting::kReplace, {});
+  GPUTRACE_CHECK(writer.has_value());
+  GPUTRACE_CHECK(writer->begin_segment(test::segment_of(recipe)).has_value());
+  std::vector<std::uint32_t> words(kRegisters.size());
+  for (std::size_t second = 0; second < seconds; ++second) {
+    sampler::SampleBlock block = test::block_of(recipe, second * 1000, (second + 1) * 1000);
+    for (std::size_t i = 0; i < block.size; ++i) {
+      next(block.time_ns[i], words);
+      for (std::size_t r = 0; r < words.size(); ++r) {
+        block.words[r * block.capacity + i] = words[r];
+      }
+      ++block.totals.lateness[20 + block.time_ns[i] / 1000 % 12];
+    }
+    GPUTRACE_CHECK(writer->write_block(block).has_value());
+    GPUTRACE_CHECK(writer->write_anchor({block.end_ns, block.end_ns + 12345, 0}).has_value());
+    GPUTRACE_CHECK(writer->commit().has_value());
+  }
+  GPUTRACE_CHECK(writer->finish({}).has_value());
+  return path;
+}
+
+void print_size(const std::string& name, double target, const NextWords& next) {
+  const test::TempDir dir;
+  constexpr std::size_t kSeconds = 600;
+  const std::int64_t cpu_ns = process_cpu_time_ns();
+  const auto path = record(dir, kSeconds, next);
+  const double cpu_s = static_cast<double>(process_cpu_time_ns() - cpu_ns) * 1e-9;
+  const double bytes = static_cast<double>(std::filesystem::file_size(path));
+  fmt::print("{:<58} {:>6.2f} bytes a tick (at most {}), {:.2f} s CPU\n", name,
+             bytes / (kSeconds * 1000), target, cpu_s);
+}
+
+void print_two_state(double duty_spread) {
+  TwoStateBits bits(70, duty_spread, 1);
+  print_size(fmt::format("{} two-state bits, duty {:.2f} to {:.2f}, tau 0.5 to 8 ms", bits.count(),
+                         0.5 - duty_spread / 2, 0.5 + duty_spread / 2),
+             9, [&](std::int64_t, std::vector<std::uint32_t>& words) { bits.step(words); });
+}
+
+/// The game phase of the simulated 780M, read as a recording would.
+void print_game() {
+  const regdb::RegisterDatabase regdb = regdb::RegisterDatabase::built_in();
+  const test::TempDir cache;
+  Result<simulated_gpu::OpenedSimulation> gpu = simulated_gpu::open_simulated_gpu(
+      "sim:780m:game", regdb, cache.path(), test::SessionRecipe{}.start_ns);
+  GPUTRACE_CHECK(gpu.has_value());
+  std::vector<std::ptrdiff_t> slots;  // of kRegisters among what the reader offers; -1 = none
+  const auto offered = gpu->reader->registers();
+  for (const std::string& name : kRegisters) {
+    const auto found = std::find_if(offered.begin(), offered.end(),
+                                    [&](const auto& reg) { return reg.name == name; });
+    slots.push_back(found == offered.end() ? -1 : found - offered.begin());
+    if (found == offered.end()) {
+      fmt::print("the simulated GPU does not offer {}\n", name);
+    }
+  }
+  std::vector<std::uint32_t> words(offered.size());
+  std::vector<sampler::SampleState> states(offered.size());
+  std::vector<std::uint32_t> costs(offered.size());
+  print_size("SIMULATED game phase, STATUS, STATUS2, STATUS3, SE0, SE1", 5,
+             [&](std::int64_t time_ns, std::vector<std::uint32_t>& out) {
+               gpu->reader->read(time_ns, {words, states, costs});
+               for (std::size_t r = 0; r < slots.size(); ++r) {
+                 out[r] = slots[r] < 0 ? 0 : words[static_cast<std::size_t>(slots[r])];
+               }
+             });
+}
+
+long peak_memory_kib() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+void print_hour_of_counts() {
+  const test::TempDir dir;
+  TwoStateBits bits(70, 1, 2);
+  const std::int64_t start_ns = process_cpu_time_ns();
+  const auto path =
+      record(dir, 3600, [&](std::int64_t, std::vector<std::uint32_t>& words) { bits.step(words); });
+  fmt::print("one hour of the same: written in {:.2f} s CPU\n",
+             static_cast<double>(process_cpu_time_ns() - start_ns) * 1e-9);
+  const std::int64_t read_ns = monotonic_now_ns();
+  const Result<store::SessionReader> reader = store::SessionReader::open(path);
+  GPUTRACE_CHECK(reader.has_value());
+  std::vector<store::BitRef> refs;
+  for (const BusyBit& bit : busy_bits()) {
+    refs.push_back({bit.register_index, bit.shift});
+  }
+  const auto counts = reader->counts(reader->segments()[0], refs, std::nullopt);
+  GPUTRACE_CHECK(counts.has_value());
+  fmt::print("its counts of {} bits per 100 ms: {:.3f} s, process peak {} MiB\n", refs.size(),
+             static_cast<double>(monotonic_now_ns() - read_ns) * 1e-9, peak_memory_kib() / 1024);
+}
+
+}  // namespace
+}  // namespace gputrace
+
+int main() {
+  gputrace::print_game();
+  gputrace::print_two_state(0.0);
+  gputrace::print_two_state(1.0);
+  gputrace::print_hour_of_counts();
+}
