@@ -11,8 +11,9 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-constexpr std::size_t kNameColumn = 8;
-constexpr std::size_t kMeaningColumn = 32;
+constexpr std::size_t kBitsColumn = 4;
+constexpr std::size_t kNameColumn = 10;
+constexpr std::size_t kMeaningColumn = 34;
 
 std::string bits_in_text(const regdb::RegisterField& field) {
   return field.width == 1 ? std::to_string(field.shift)
@@ -27,11 +28,12 @@ void append_wrapped(std::string& text, std::size_t indent, std::string_view word
   }
 }
 
-/// "  29    CP_BUSY                 meaning", the meaning on lines of its own below a long name.
+/// "    29    CP_BUSY                 meaning", the meaning on lines of its own below a long name.
 void append_entry(std::string& text, std::string_view bits, std::string_view name,
                   std::string_view meaning) {
-  std::string line =
-      fmt::format("  {:<{}}{}", bits, kNameColumn - 2, report::escape_for_terminal(name, false));
+  std::string line(kBitsColumn, ' ');
+  line += fmt::format("{:<{}}", bits, kNameColumn - kBitsColumn);
+  line += report::escape_for_terminal(name, false);
   if (meaning.empty()) {
     text += line + "\n";
     return;
@@ -52,7 +54,7 @@ std::string heading(const regdb::RegisterMap& map) {
 }
 
 std::string_view access_in_words(const regdb::Register& reg) {
-  return reg.unprivileged ? "readable by everyone" : "readable by root only";
+  return reg.unprivileged ? "readable without root" : "readable by root only";
 }
 
 void append_kind(std::string& text, std::string_view title, regdb::FieldKind kind,

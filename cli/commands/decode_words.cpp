@@ -77,7 +77,8 @@ bool is_invalid_read(const StatusWord& word) {
 std::vector<SetField> set_fields(const StatusWord& word) {
   std::vector<SetField> fields;
   for (const regdb::RegisterField& field : word.reg.fields) {
-    if (const std::uint32_t value = field.extract(word.value); value != 0) {
+    const std::uint32_t value = field.extract(word.value);
+    if (value != 0 || field.kind == regdb::FieldKind::kCounter) {
       fields.push_back({&field, value});
     }
   }

@@ -28,7 +28,7 @@ struct SetField {
   const regdb::RegisterField* field = nullptr;  ///< of the StatusWord's register
   std::uint32_t value = 0;
 };
-/// The fields that are not 0, by bit.
+/// The fields that are not 0, and counters, which say something at 0 too; by bit.
 [[nodiscard]] std::vector<SetField> set_fields(const StatusWord& word);
 /// The set bits that no field covers.
 [[nodiscard]] std::uint32_t unknown_bits(const StatusWord& word);
