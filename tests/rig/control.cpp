@@ -1,5 +1,6 @@
 #include "tests/rig/control.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -55,7 +56,7 @@ Status apply_line(RigControl& control, std::string_view line) {
     control.*entry.member = value;
     return {};
   }
-  return fail(ErrorCode::kInvalidArgument, "'" + std::string(line) + "' is not SWITCH=NUMBER");
+  return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not SWITCH=NUMBER", line));
 }
 
 }  // namespace
@@ -75,10 +76,10 @@ Result<std::shared_ptr<RigControl>> make_shared_control() {
 std::string control_text(const RigControl& control) {
   std::string text;
   for (const NamedSwitch& entry : kSwitches) {
-    text += std::string(entry.name) + "=" + std::to_string(control.*entry.member) + "\n";
+    text += fmt::format("{}={}\n", entry.name, (control.*entry.member).load());
   }
   for (const NamedCounter& entry : kCounters) {
-    text += std::string(entry.name) + "=" + std::to_string(control.*entry.member) + "\n";
+    text += fmt::format("{}={}\n", entry.name, (control.*entry.member).load());
   }
   return text;
 }
