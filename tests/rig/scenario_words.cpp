@@ -1,5 +1,7 @@
 #include "tests/rig/scenario_words.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <filesystem>
 #include <random>
@@ -28,7 +30,7 @@ Result<std::uint64_t> parse_seed(std::string_view scenario) {
   const std::string_view digits = scenario.substr(kSlots.size() + 1);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
   if (error != std::errc{} || end != digits.data() + digits.size()) {
-    return fail(ErrorCode::kUsage, "'" + std::string(digits) + "' is not a seed");
+    return fail(ErrorCode::kUsage, fmt::format("'{}' is not a seed", digits));
   }
   return seed;
 }
