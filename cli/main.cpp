@@ -19,6 +19,7 @@ constexpr auto kCommands = std::to_array<commands::Command>({
     {"import", "Turn a recording of another tool into a session", commands::run_import},
     {"list", "List your sessions, newest first", commands::run_list},
     {"record", "Record a GPU while a command runs", commands::run_record},
+    {"report", "Say how busy each unit was, how surely, and when", commands::run_report},
     {"sql", "Run an SQL query on a session", commands::run_sql},
 });
 

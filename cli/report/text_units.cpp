@@ -51,7 +51,9 @@ class Units {
       }
     }
     for (const Unit& unit : report.units) {
-      label_width_ = std::max(label_width_, page_.safe(unit_label(unit)).size());
+      if (unit.busy > 0) {  // idle ones have no bar
+        label_width_ = std::max(label_width_, page_.safe(unit_label(unit)).size());
+      }
     }
     label_width_ = std::min(label_width_, kMaxLabelWidth);
   }

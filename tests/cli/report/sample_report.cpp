@@ -75,6 +75,7 @@ report::Report sample_report() {
                      .unknown_reasons = {{"all_ones", 30}, {"reset", 2}},
                      .asleep_s = 0,
                      .asleep_share = 0,
+                     .ticks = 9'982,
                      .missed = 18,
                      .dropped = 0,
                      .late_p50_us = 26,
