@@ -50,9 +50,10 @@ Result<SteadySignal> SteadySignal::build(const GpuDescription& gpu, const Worklo
     if (!period) {
       return tl::unexpected(period.error());
     }
-    GPUTRACE_CHECK(period->tape.has_value());
     add_share(mean, *period, 1.0 / options.variants);
-    variants.push_back(std::move(*period->tape));
+    std::optional<Tape>& tape = period->tape;
+    GPUTRACE_CHECK(tape.has_value());
+    variants.push_back(std::move(*tape));
   }
   return SteadySignal(mean, std::move(variants));
 }
