@@ -80,11 +80,11 @@ TEST_CASE("a released block carries nothing of the segment that it served") {
 }
 
 TEST_CASE("two threads pass many blocks without losing, doubling or mixing any") {
-  constexpr std::int64_t blocks_sent = 20'000;
+  constexpr std::int64_t kBlocks = 20'000;
   BlockQueue queue(4, 1, 8);
   std::int64_t refused = 0;
   std::jthread sampler([&] {
-    for (std::int64_t i = 0; i < blocks_sent;) {
+    for (std::int64_t i = 0; i < kBlocks;) {
       SampleBlock* block = queue.acquire();
       if (block == nullptr) {
         ++refused;
@@ -114,7 +114,7 @@ TEST_CASE("two threads pass many blocks without losing, doubling or mixing any")
   }
   sampler.join();
   CHECK(same);
-  CHECK(next == blocks_sent);
+  CHECK(next == kBlocks);
   MESSAGE("the sampling side found the pool empty " << refused << " times");
 }
 
