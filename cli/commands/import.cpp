@@ -243,9 +243,10 @@ Result<int> run_import(const std::vector<std::string>& arguments) {
   if (!request) {
     return tl::unexpected(request.error());
   }
-  Result<regdb::RegisterDatabase> regdb =
-      request->regdb ? regdb::RegisterDatabase::with_overlay(*request->regdb)
-                     : Result<regdb::RegisterDatabase>(regdb::RegisterDatabase::built_in());
+  const std::optional<std::filesystem::path>& overlay = request->regdb;
+  const Result<regdb::RegisterDatabase> regdb =
+      overlay ? regdb::RegisterDatabase::with_overlay(*overlay)
+              : Result<regdb::RegisterDatabase>(regdb::RegisterDatabase::built_in());
   if (!regdb) {
     return tl::unexpected(regdb.error());
   }

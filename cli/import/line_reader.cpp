@@ -118,7 +118,7 @@ LineReader::ReadBytes read_descriptor(int fd, std::string name, std::function<bo
 LineReader::ReadBytes read_memory(std::string_view text) {
   return [text](std::span<char> buffer) mutable -> Result<std::size_t> {
     const std::size_t size = std::min(text.size(), buffer.size());
-    std::copy_n(text.data(), size, buffer.data());
+    std::copy_n(text.begin(), size, buffer.begin());
     text.remove_prefix(size);
     return size;
   };
