@@ -79,9 +79,10 @@ void add_totals(const StoredSegment& segment, report::Sampling& sampling) {
   sampling.late_p50_us = sampler::lateness_quantile_us(totals.lateness, 0.5);
   sampling.late_p99_us = sampler::lateness_quantile_us(totals.lateness, 0.99);
   sampling.cpu_s = static_cast<double>(totals.cpu_ns) / 1e9;
-  const double length = static_cast<double>(segment.end_ns - segment.description.start_ns) / 1e9;
-  if (length > 0) {
-    sampling.achieved_hz = static_cast<double>(totals.ticks) / length;
+  const std::uint64_t periods = totals.ticks + totals.missed;
+  if (periods > 0 && sampling.rate_hz) {  // a period is 1 / rate long, with a read or without
+    sampling.achieved_hz =
+        *sampling.rate_hz * static_cast<double>(totals.ticks) / static_cast<double>(periods);
   }
 }
 

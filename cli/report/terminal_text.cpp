@@ -157,7 +157,7 @@ std::string Painter::paint(Ink ink, std::string_view text) const {
       code = "36";
       break;
     case Ink::kCaution:
-      code = "1;33";
+      code = "1;35";
       break;
   }
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);

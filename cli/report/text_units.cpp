@@ -100,8 +100,10 @@ class Units {
         rows.bars.push_back({&unit, page_.safe(unit_label(unit))});
       }
     }
-    std::stable_sort(rows.bars.begin(), rows.bars.end(),
-                     [](const Row& a, const Row& b) { return a.unit->busy > b.unit->busy; });
+    std::stable_sort(rows.bars.begin(), rows.bars.end(), [](const Row& a, const Row& b) {
+      const bool first = is_whole_pipe(*a.unit);
+      return first != is_whole_pipe(*b.unit) ? first : a.unit->busy > b.unit->busy;
+    });
     return rows;
   }
 
