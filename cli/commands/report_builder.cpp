@@ -153,6 +153,15 @@ std::vector<report::Segment> segments_of(const std::vector<StoredSegment>& segme
   return out;
 }
 
+/// n of percentages: of the unit that has most of it; absent when none says.
+std::optional<std::uint64_t> most_samples(const std::vector<report::Unit>& units) {
+  std::optional<std::uint64_t> most;
+  for (const report::Unit& unit : units) {
+    most = std::max(most, unit.samples);
+  }
+  return most;
+}
+
 /// Fills in all that one GPU's segments say. Returns whether window means were among it.
 Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterDatabase& regdb,
                      const Timeline& timeline, const StoredSegment& main, report::Report& report) {
@@ -183,6 +192,10 @@ Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterD
   report.units = units.units();
   if (!report.units.empty()) {
     report.band = units.band();
+  }
+  if (units.has_window_means() && report.sampling.samples.value_or(0) == 0) {
+    report.sampling.samples = most_samples(report.units);
+    report.sampling.unknown.reset();
   }
   report.unknown_registers = unknown_registers(*map, main, *states, imported);
   return units.has_window_means();

@@ -55,18 +55,22 @@ std::map<std::string, std::uint64_t> reasons_of(const States& states) {
 /// Samples, unknown and asleep ones, from the register with most unknown ones.
 void add_states(const std::vector<store::SessionReader::StateCounts>& counts, double shown_s,
                 bool imported, report::Sampling& sampling) {
+  std::uint64_t samples = 0;
+  std::uint64_t most_unknown = 0;
   std::uint64_t asleep = 0;
   for (const store::SessionReader::StateCounts& reg : counts) {
     const std::uint64_t unknown = count_unknown(reg.by_state);
-    sampling.samples = std::max(sampling.samples, count_all(reg.by_state));
+    samples = std::max(samples, count_all(reg.by_state));
     asleep = std::max(asleep, reg.by_state[static_cast<std::size_t>(SampleState::kAsleep)]);
-    if (unknown > sampling.unknown) {
-      sampling.unknown = unknown;
+    if (unknown > most_unknown) {
+      most_unknown = unknown;
       sampling.unknown_reasons = reasons_of(reg.by_state);
     }
   }
-  if (!imported && sampling.samples > 0) {
-    sampling.asleep_share = static_cast<double>(asleep) / static_cast<double>(sampling.samples);
+  sampling.samples = samples;
+  sampling.unknown = most_unknown;
+  if (!imported && samples > 0) {
+    sampling.asleep_share = static_cast<double>(asleep) / static_cast<double>(samples);
     sampling.asleep_s = *sampling.asleep_share * shown_s;
   }
 }
@@ -146,8 +150,8 @@ report::Sampling sampling_of(const StoredSegment& segment,
   add_states(states, shown_s, imported, sampling);
   if (!imported) {
     add_totals(segment, sampling);
-  } else if (shown_s > 0 && sampling.samples > 0) {
-    sampling.achieved_hz = static_cast<double>(sampling.samples) / shown_s;
+  } else if (shown_s > 0 && sampling.samples.value_or(0) > 0) {
+    sampling.achieved_hz = static_cast<double>(*sampling.samples) / shown_s;
   }
   const std::vector<sampler::OfferedRegister>& registers = segment.description.registers;
   for (std::size_t i = 0; i < registers.size(); ++i) {

@@ -75,21 +75,20 @@ void warn_no_samples(const Report& report, std::vector<Warning>& out) {
     return;
   }
   const report::Sampling& sampling = report.sampling;
-  if (sampling.samples > 0 && sampling.unknown == 0 && sampling.asleep_share.value_or(0) > 0) {
+  const std::uint64_t samples = sampling.samples.value_or(0);
+  if (samples > 0 && sampling.unknown.value_or(0) == 0 && sampling.asleep_share.value_or(0) > 0) {
     out.push_back({"no_samples", "the GPU was asleep all the time: no unit has a busy fraction.",
                    "record while the GPU has work."});
   } else {
     out.push_back({"no_samples", "there is no valid sample: no unit has a busy fraction.",
-                   sampling.samples > 0 ? std::string(unknown_hint(sampling))
-                                        : "record for longer, or select another span."});
+                   samples > 0 ? std::string(unknown_hint(sampling))
+                               : "record for longer, or select another span."});
   }
 }
 
 void warn_sampling(const Report& report, std::vector<Warning>& out) {
   const report::Sampling& sampling = report.sampling;
-  const double unknown = sampling.samples == 0 ? 0
-                                               : static_cast<double>(sampling.unknown) /
-                                                     static_cast<double>(sampling.samples);
+  const double unknown = report::unknown_share(sampling);
   if (unknown > kUnknownShare && !report.units.empty()) {
     out.push_back({"unknown",
                    fmt::format("{} of the samples are unknown; busy fractions are of the others.",

@@ -55,8 +55,8 @@ Json sampling_json(const Sampling& sampling) {
   }
   Json json{{"rate_hz", value_or_null(sampling.rate_hz)},
             {"achieved_hz", value_or_null(sampling.achieved_hz)},
-            {"samples", sampling.samples},
-            {"unknown", sampling.unknown},
+            {"samples", value_or_null(sampling.samples)},
+            {"unknown", value_or_null(sampling.unknown)},
             {"unknown_reasons", Json::object()},
             {"asleep_s", value_or_null(sampling.asleep_s)},
             {"missed", value_or_null(sampling.missed)},

@@ -15,12 +15,6 @@ constexpr double kUnknownHeadline = 0.05;
 /// A unit that is busy less than this is not worth a sentence.
 constexpr double kHighBusy = 0.5;
 
-double unknown_share(const Sampling& sampling) {
-  return sampling.samples == 0
-             ? 0
-             : static_cast<double>(sampling.unknown) / static_cast<double>(sampling.samples);
-}
-
 std::string reasons_text(const Sampling& sampling) {
   std::string text;
   for (const auto& [reason, count] : sampling.unknown_reasons) {
@@ -113,11 +107,12 @@ std::map<regdb::UnitGroup, const Unit*> busiest_units(const std::vector<Unit>& u
 
 void append_no_samples(Page& page, const Report& report) {
   const Sampling& sampling = report.sampling;
+  const std::uint64_t samples = sampling.samples.value_or(0);
   const bool slept = sampling.asleep_share && *sampling.asleep_share >= 1;
   const std::string why =
       slept ? "the GPU was asleep for all of it, which is certain, and nothing else is known"
-      : sampling.samples > 0
-          ? fmt::format("of {} samples none could be read ({}{})", format_count(sampling.samples),
+      : samples > 0
+          ? fmt::format("of {} samples none could be read ({}{})", format_count(samples),
                         page.safe(reasons_text(sampling)),
                         sampling.asleep_share.value_or(0) > 0 ? ", the others asleep" : "")
           : std::string("there is no sample in it");
@@ -199,10 +194,13 @@ void append_sampling_quality(Page& page, const Report& report) {
     page.entry("late", fmt::format("half of the reads by up to {:.0f} us, 99 % by up to {:.0f} us",
                                    *sampling.late_p50_us, *sampling.late_p99_us));
   }
-  page.entry("unknown", sampling.unknown == 0 ? std::string("0 samples")
-                                              : fmt::format("{} of the samples: {}",
-                                                            format_percent(unknown_share(sampling)),
-                                                            page.safe(reasons_text(sampling))));
+  if (sampling.unknown) {
+    page.entry("unknown",
+               *sampling.unknown == 0
+                   ? std::string("0 samples")
+                   : fmt::format("{} of the samples: {}", format_percent(unknown_share(sampling)),
+                                 page.safe(reasons_text(sampling))));
+  }
   page.entry("asleep",
              sampling.asleep_s ? format_duration(*sampling.asleep_s) : std::string("not known"));
   if (sampling.cpu_s) {
@@ -220,7 +218,8 @@ void append_sampling(Page& page, const Report& report) {
   page.line(
       report.selection ? "Sampling (missed, late and cost: of the whole recording)" : "Sampling",
       Ink::kBold);
-  std::string rate = fmt::format("{} samples", format_count(sampling.samples));
+  std::string rate = sampling.samples ? fmt::format("{} samples", format_count(*sampling.samples))
+                                      : std::string("number of samples not known");
   if (sampling.achieved_hz) {
     rate = fmt::format("{:.1f} Hz reached; {}", *sampling.achieved_hz, rate);
   }

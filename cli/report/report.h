@@ -51,8 +51,8 @@ struct SampledRegister {
 struct Sampling {
   std::optional<double> rate_hz;
   std::optional<double> achieved_hz;
-  std::uint64_t samples = 0;
-  std::uint64_t unknown = 0;
+  std::optional<std::uint64_t> samples;  ///< absent for percentages that do not tell n
+  std::optional<std::uint64_t> unknown;  ///< absent for all percentages
   std::map<std::string, std::uint64_t> unknown_reasons;  ///< sums to `unknown`
   std::optional<double> asleep_s;                        ///< absent for imports, which cannot tell
   std::optional<double> asleep_share;                    ///< of the samples
@@ -65,6 +65,14 @@ struct Sampling {
   std::optional<bool> kept_gfx_awake;  ///< by the reads; absent if simulated or imported
   std::vector<SampledRegister> registers;
 };
+
+/// 0 to 1; 0 where nothing was sampled.
+[[nodiscard]] inline double unknown_share(const Sampling& sampling) {
+  const std::uint64_t samples = sampling.samples.value_or(0);
+  return samples == 0
+             ? 0
+             : static_cast<double>(sampling.unknown.value_or(0)) / static_cast<double>(samples);
+}
 
 /// One busy bit. The key is (register_name, name).
 struct Unit {

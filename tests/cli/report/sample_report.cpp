@@ -115,7 +115,7 @@ report::Report sample_report_without_samples() {
   report.units.clear();
   report.band = {};
   report.sampling.unknown = report.sampling.samples;
-  report.sampling.unknown_reasons = {{"read_error", report.sampling.samples}};
+  report.sampling.unknown_reasons = {{"read_error", 9'982}};
   report.warnings.push_back({"no_samples", "No sample could be read.", "run `gputrace gpus`."});
   return report;
 }
