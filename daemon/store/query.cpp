@@ -99,8 +99,8 @@ Status visit_rows(Database& database, Statement& statement, const QueryLimits& l
     }
     if (code == SQLITE_INTERRUPT) {
       return fail(ErrorCode::kBusy,
-                  fmt::format("the query was stopped after {} s; --timeout allows more",
-                              limits.time_ns / kNsPerSecond));
+                  fmt::format("the query was stopped after {:g} s; --timeout allows more",
+                              static_cast<double>(limits.time_ns) * 1e-9));
     }
     if (code != SQLITE_ROW) {
       return tl::unexpected<Error>(error_from_sqlite(database.handle(), code, "the query failed"));
