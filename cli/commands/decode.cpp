@@ -8,6 +8,7 @@
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
 #include "cli/commands/decode_output.h"
+#include "cli/report/terminal_text.h"
 #include "daemon/os/gpu_device.h"
 #include "regdb/register_database.h"
 
@@ -66,10 +67,10 @@ Result<GcChoice> choose_gc(const std::optional<std::string>& stated) {
   }
   const auto gpus = os::list_gpus({});
   const auto gpu = gpus ? os::select_gpu(*gpus, {}) : tl::unexpected(gpus.error());
-  if (gpu && gpu->identity.gc) {
-    return GcChoice{
-        *gpu->identity.gc, "this machine",
-        fmt::format("That is {} of this machine; --gc states another.", gpu->identity.name)};
+  if (const auto gc = gpu ? gpu->identity.gc : std::nullopt; gc) {
+    return GcChoice{*gc, "this machine",
+                    fmt::format("That is {} of this machine; --gc states another.",
+                                report::escape_for_terminal(gpu->identity.name, false))};
   }
   return GcChoice{
       kAssumedGc, "assumed",
