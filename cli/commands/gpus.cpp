@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view kDescription =
     "Lists the AMD GPUs of this machine and what gputrace can read from each.\n"
     "\n"
-    "GPUs are found in /sys: vendor AMD, driver amdgpu. The render node of each GPU that is\n"
-    "awake is opened to see which status registers this user may read. A GPU that is\n"
-    "asleep (runtime-suspended) is never woken: it is listed with what /sys says.\n"
-    "The numbers, addresses and names are what --gpu of other commands takes.\n";
+    "GPUs are found in /sys: vendor AMD, driver amdgpu. The render node of each GPU\n"
+    "that is awake is opened to see which status registers this user may read. A GPU\n"
+    "that is asleep (runtime-suspended) is never woken: it is listed with what /sys\n"
+    "says. The numbers, addresses and names are what --gpu of other commands takes.\n";
 
 constexpr std::string_view kExamples =
     "\nExamples:\n"
@@ -26,8 +26,8 @@ constexpr std::string_view kExamples =
     "  gputrace gpus --json\n"
     "  gputrace gpus --simulated\n"
     "\n"
-    "Exit status: 0, also when there is no GPU; 1 when /sys cannot be read; 2 for a wrong\n"
-    "command line.\n";
+    "Exit status: 0, also when there is no GPU; 1 when /sys cannot be read; 2 for a\n"
+    "wrong command line.\n";
 
 cxxopts::Options make_options() {
   cxxopts::Options options("gputrace gpus", std::string(kDescription));

@@ -26,6 +26,11 @@ using sampler::OfferedRegister;
 
 constexpr std::uint32_t kBroadcast = 0xffffffff;  // `instance` of a plain register
 
+// libdrm's answer for chips that its amdgpu.ids does not list (amdgpu_asic_id.c). The PCI ids,
+// which sysfs gives then, say more; where this is a chip's true name, sysfs has found it in that
+// file.
+constexpr std::string_view kUnlistedName = "AMD Radeon Graphics";
+
 struct CloseDevice {
   void operator()(amdgpu_device_handle device) const { amdgpu_device_deinitialize(device); }
 };
@@ -45,9 +50,14 @@ tl::unexpected<Error> fail_to_open(int error_number, const std::string& node) {
   Error error = error_from_errno(error_number, "cannot open " + node);
   struct stat info{};
   if (error.code == ErrorCode::kPermissionDenied && ::stat(node.c_str(), &info) == 0) {
-    const std::string group = group_name(info.st_gid);
-    error.message += fmt::format(
-        ". It belongs to group '{0}': `sudo usermod -aG {0} $USER`, then log in again", group);
+    // Nobody should be told to join root's group.
+    error.message +=
+        info.st_gid == 0
+            ? ". It belongs to group 'root'; udev should give it to 'render'. After that: "
+              "`sudo usermod -aG render $USER`, then log in again"
+            : fmt::format(
+                  ". It belongs to group '{0}': `sudo usermod -aG {0} $USER`, then log in again",
+                  group_name(info.st_gid));
   }
   return tl::unexpected<Error>(std::move(error));
 }
@@ -192,7 +202,8 @@ Result<OpenedRenderNode> open_render_node(const GpuDevice& gpu,
   OpenedRenderNode opened;
   opened.identity = gpu.identity;
   opened.identity.driver = fmt::format("amdgpu {}.{}", major, minor);
-  if (const char* name = amdgpu_get_marketing_name(handle); name != nullptr) {
+  if (const char* name = amdgpu_get_marketing_name(handle);
+      name != nullptr && std::string_view(name) != kUnlistedName) {
     opened.identity.name = name;
   }
   opened.shader_engines = info.num_shader_engines;
