@@ -1,0 +1,134 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "cli/commands/query_output.h"
+#include "daemon/store/query.h"
+#include "tests/support/make_session.h"
+#include "tests/support/temp_dir.h"
+
+namespace gputrace::commands {
+namespace {
+
+struct WorkedQuery {
+  std::string sql;
+  std::string output;
+};
+
+/// The ```sql blocks of docs/database.md, each with the ```text block that follows.
+std::vector<WorkedQuery> worked_queries() {
+  std::ifstream file(GPUTRACE_DOCS "/database.md");
+  REQUIRE(file);
+  std::vector<WorkedQuery> queries;
+  std::string* block = nullptr;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "```sql") {
+      block = &queries.emplace_back().sql;
+    } else if (line == "```text") {
+      REQUIRE_FALSE(queries.empty());
+      block = &queries.back().output;
+    } else if (line == "```") {
+      block = nullptr;
+    } else if (block != nullptr) {
+      *block += line + '\n';
+    }
+  }
+  return queries;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+std::filesystem::path make(const test::TempDir& dir) {
+  test::SessionRecipe recipe;
+  recipe.registers = {"GRBM_STATUS", "GRBM_STATUS_SE0", "GRBM_STATUS2", "GRBM_STATUS3"};
+  recipe.seconds = 12;
+  recipe.word = [](std::size_t, std::size_t tick) { return tick % 3 == 0 ? 0xFFFFFFF0U : 0U; };
+  std::filesystem::path file = dir.path() / "a.gputrace";
+  auto segment = test::segment_of(recipe);
+  auto writer = store::SessionWriter::create(file, store::OnExisting::kRefuse, {});
+  REQUIRE(writer);
+  REQUIRE(writer->begin_segment(segment));
+  for (std::size_t second = 0; second < 12; ++second) {
+    auto block = test::block_of(recipe, second * 1000, (second + 1) * 1000);
+    block.totals.reads.fill(block.totals.ticks);
+    block.totals.read_cost_ns.fill(block.totals.ticks * 1500);
+    REQUIRE(writer->write_block(block));
+  }
+  REQUIRE(writer->finish({}));
+  return file;
+}
+
+std::string print(QueryFormat format, const std::vector<std::string>& columns,
+                  const std::vector<std::vector<store::QueryValue>>& rows) {
+  char* data = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = ::open_memstream(&data, &size);
+  const auto printer = make_query_printer(format, out);
+  printer->columns(columns);
+  for (const auto& row : rows) {
+    printer->row(row);
+  }
+  printer->end();
+  std::fclose(out);
+  std::string text(data, size);
+  std::free(data);  // NOLINT(cppcoreguidelines-no-malloc): open_memstream's
+  return text;
+}
+
+TEST_CASE("the worked queries of docs/database.md run and give the columns shown there") {
+  const test::TempDir dir;
+  const auto file = make(dir);
+  const std::vector<WorkedQuery> queries = worked_queries();
+  REQUIRE(queries.size() == 5);
+  for (const WorkedQuery& query : queries) {
+    CAPTURE(query.sql);
+    std::vector<std::string> columns;
+    std::size_t rows = 0;
+    const Status status = store::query_session(
+        file, query.sql, {},
+        {[&](std::span<const std::string> names) { columns.assign(names.begin(), names.end()); },
+         [&](std::span<const store::QueryValue> row) -> Status {
+           for (const store::QueryValue& value : row) {
+             CHECK_FALSE(std::holds_alternative<std::monostate>(value));
+           }
+           ++rows;
+           return {};
+         }});
+    CHECK_MESSAGE(status, (status ? "" : status.error().message));
+    CHECK(rows > 0);
+    CHECK(columns == words_of(query.output.substr(0, query.output.find('\n'))));
+  }
+}
+
+TEST_CASE("text output aligns columns, shows NULL and the size of blobs, and is safe to print") {
+  const std::vector<std::vector<store::QueryValue>> rows{
+      {std::int64_t{7}, std::string("EA_BUSY"), std::monostate{}},
+      {0.25, std::string("x\x1b[31m"), store::BlobSize{12}}};
+  CHECK(print(QueryFormat::kText, {"n", "unit", "blob"}, rows) ==
+        "   n  unit       blob\n"
+        "   7  EA_BUSY    NULL\n"
+        "0.25  x\\x1b[31m  (12 bytes)\n"
+        "(2 rows)\n");
+}
+
+TEST_CASE("CSV quotes what needs it and tells NULL from the empty text") {
+  const std::vector<std::vector<store::QueryValue>> rows{
+      {std::string("a,b"), std::string("say \"x\""), std::monostate{}, std::string()}};
+  CHECK(print(QueryFormat::kCsv, {"a", "b", "c", "d"}, rows) ==
+        "a,b,c,d\r\n\"a,b\",\"say \"\"x\"\"\",,\"\"\r\n");
+}
+
+TEST_CASE("JSON keeps types, null and text that is no UTF-8") {
+  const std::vector<std::vector<store::QueryValue>> rows{
+      {std::int64_t{1}, 0.5, std::monostate{}, std::string("\xff"), store::BlobSize{3}}};
+  CHECK(print(QueryFormat::kJson, {"a", "b", "c", "d", "e"}, rows) ==
+        "[\n  {\"a\":1,\"b\":0.5,\"c\":null,\"d\":\"\xEF\xBF\xBD\",\"e\":{\"blob_bytes\":3}}\n]\n");
+  CHECK(print(QueryFormat::kJson, {"a"}, {}) == "[]\n");
+}
+
+}  // namespace
+}  // namespace gputrace::commands
