@@ -71,7 +71,7 @@ std::vector<ScenarioPhase> demo_phases(const GpuDescription& gpu) {
 const std::vector<BuiltInScenario>& built_in_scenarios() {
   static const std::vector<BuiltInScenario> kScenarios = {
       {"demo", "a game, bandwidth, compute, texture, fill and latency bound work, and idle"},
-      {"game", "a game at 1080p, bound by the GPU, without end"},
+      {"game", "frames of a game at 1080p (the 780M is their limit, faster GPUs wait for the CPU)"},
       {"cpu-bound", "a light frame every 16 ms: the GPU waits for the CPU"},
       {"bandwidth", "streaming reads and writes at 0.5 FLOP a byte"},
       {"compute", "multiply-adds at 128 FLOP a byte"},

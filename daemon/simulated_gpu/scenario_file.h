@@ -9,6 +9,15 @@
 
 namespace gputrace::simulated_gpu {
 
+/// {"description": "...", "power_limit_w": 54, "seed": 1,
+///  "gpu": {"dram_latency_ns", "dram_peak_gbps", "simd_time_spread"},     all optional
+///  "phases": [{"kind": "game", "seconds": 2.5, "label": "...", "variants": 4, ...}, ...]}
+/// Kinds and their own members, all optional:
+///   idle | scalar | sweep: fma | fill: fma, bytes, issue_share | chase: chains, footprint_mib
+///   random-texture, coherent-texture: side, fetches
+///   game: resolution, flops, texture_misses, shadow_pixels (factors), passes: some of "shadow",
+///         "opaque", "blended", "post", "interface"
+/// Every kind but idle: gap_us, cpu_ms, cpu_w, frame_cap_fps, group_threads.
 [[nodiscard]] Result<Scenario> read_scenario_file(std::string_view path,
                                                   const SimulatedModel& model);
 /// `name` becomes the scenario's name and is put in front of error messages, which name the key and
