@@ -1,0 +1,78 @@
+#!/bin/sh
+# `gputrace record` on a render node that fails: the command's exit status always comes through, and
+# the session says what happened. Usage: record_faults_test.sh WITH_GPU RIG GPUTRACE
+set -u
+if [ "${1:-}" != --inside ]; then
+  exec "$1" "$2" --gpu rx7600 --scenario idle -- "$0" --inside "$3"
+fi
+gputrace=$2
+control=$GPUTRACE_RIG/control
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+check() { # WHAT WANTED GOT
+  if [ "$2" != "$3" ]; then
+    echo "FAILED: $1: wanted '$2', got '$3'" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+contains() { # WHAT FILE WORDS
+  if ! grep -q -- "$3" "$2"; then
+    echo "FAILED: $1: '$3' is not in:" >&2
+    cat "$2" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+record() { # NAME COMMAND: records `sh -c COMMAND` with the control file as $0
+  "$gputrace" record -o "$folder/$1" -- sh -c "$2" "$control" 2>"$folder/$1.err"
+}
+
+report() { # NAME
+  "$gputrace" report "$folder/$1" --json >"$folder/$1.json" 2>>"$folder/$1.err"
+}
+
+# Loops until the rig has seen what it shall: the command sleeps for no fixed time.
+until_above='above() { [ "$(sed -n "s/^$1=//p" "$0")" -gt "$2" ]; };'
+
+record good "$until_above until above register_reads 200; do :; done; exit 3"
+check "status beside a healthy GPU" 3 $?
+report good
+contains "healthy GPU" "$folder/good.json" '"unknown": 0'
+
+record reset "$until_above echo read_errno=2 >\$0; until above failed_register_reads 100; do :; done
+  echo read_errno=0 >\$0; exit 4"
+check "status during a reset" 4 $?
+report reset
+contains "reset" "$folder/reset.json" '"reset":'
+
+record hung "$until_above echo hold_reads=1 >\$0; until above held 0; do :; done; exit 7"
+check "status while a read hangs" 7 $?
+echo hold_reads=0 >"$control"
+report hung
+contains "session beside a read that hangs" "$folder/hung.json" '"exit_code": 7'
+
+record gone "echo unplugged=1 >\$0; exit 5"
+check "status after an unplug" 5 $?
+echo unplugged=0 >"$control"
+report gone
+contains "session of an unplugged GPU" "$folder/gone.json" '"exit_code": 5'
+
+touched=$(sed -n 's/^ioctls=//p' "$control")
+echo suspended=1 >"$control"
+record asleep "exit 6"
+check "status when the GPU sleeps" 1 $?
+contains "a sleeping GPU" "$folder/asleep.err" "asleep"
+check "calls on a sleeping GPU" "$touched" "$(sed -n 's/^ioctls=//p' "$control")"
+echo suspended=0 >"$control"
+
+echo open_errno=13 >"$control"
+record denied "exit 6"
+check "status without permission" 1 $?
+contains "no permission" "$folder/denied.err" "/dev/dri/renderD128"
+contains "no permission" "$folder/denied.err" "group"
+echo open_errno=0 >"$control"
+
+exit "$failures"
