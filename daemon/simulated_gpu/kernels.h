@@ -1,8 +1,6 @@
 // Workloads with published results, which the model is checked against, and a game's frame.
 #pragma once
 
-#include <cstdint>
-
 #include "daemon/simulated_gpu/workload.h"
 
 namespace gputrace::simulated_gpu {
