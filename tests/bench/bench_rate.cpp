@@ -39,14 +39,14 @@ Status run(const std::string& gputrace, const Wanted& wanted) {
   const std::size_t bytes = std::filesystem::file_size(file);
   const double samples = sampling.at("samples").get<double>();
   fmt::print(
-      "{:<28} {:8.1f} ticks/s of {:g} (wanted {:g}: {})  missed {}  dropped {}  late us p50 {} "
-      "p99 {}  CPU {:.1f} % of one core, {:.1f} us/tick  {:.2f} bytes/tick\n",
+      "{:<28} {:8.1f} ticks/s of {:g} (wanted {:g}: {})  missed {}  dropped {}  late us p50 {:.1f} "
+      "p99 {:.1f}  CPU {:.1f} % of one core, {:.1f} us/tick  {:.2f} bytes/tick\n",
       wanted.label, achieved, wanted.rate_hz, wanted.least_hz,
       achieved >= wanted.least_hz && sampling.at("dropped") == 0 ? "yes" : "NO",
       sampling.at("missed").dump(), sampling.at("dropped").dump(),
-      sampling.at("late_us").at("p50").dump(), sampling.at("late_us").at("p99").dump(),
-      100 * record->cpu_s / record->wall_s, record->cpu_s * 1e6 / samples,
-      static_cast<double>(bytes) / samples);
+      sampling.at("late_us").at("p50").get<double>(),
+      sampling.at("late_us").at("p99").get<double>(), 100 * record->cpu_s / record->wall_s,
+      record->cpu_s * 1e6 / samples, static_cast<double>(bytes) / samples);
   return {};
 }
 

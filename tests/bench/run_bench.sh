@@ -10,6 +10,7 @@ gputrace=$3
 here=$(dirname "$0")
 with_gpu="$here/../rig/with_gpu.sh"
 seconds=${BENCH_SECONDS:-60}
+rounds=${BENCH_ROUNDS:-5}
 last_cpu=$(($(nproc) - 1))
 
 echo "== sampling rate, simulated GPU in process (SIMULATED)"
@@ -23,8 +24,12 @@ echo "== sampling rate through the FUSE render node, client and server on one CP
 
 echo "== CPU a tick, gputrace and radeontop (SIMULATED)"
 if command -v radeontop >/dev/null; then
+  echo "-- as a user starts them"
   "$with_gpu" "$rig" --gpu rx7600 --scenario slots -- \
-    "$bin/bench_client_cost" "$gputrace" "${BENCH_ROUNDS:-5}" 12
+    "$bin/bench_client_cost" "$gputrace" "$rounds" 12
+  echo "-- both with SCHED_FIFO on the server's CPU: other load matters less"
+  "$with_gpu" "$rig" --gpu rx7600 --scenario slots --pin "$last_cpu" --fifo 10 -- \
+    taskset -c "$last_cpu" chrt -f 1 "$bin/bench_client_cost" "$gputrace" "$rounds" 12
 else
   echo "left out: radeontop is not installed"
 fi
