@@ -46,6 +46,24 @@ ErrorCode code_from_sqlite(int code, int system_errno) {
   }
 }
 
+/// sqlite3_system_errno() knows failed openings; a failed write is remembered by the file it went
+/// to, which is the write-ahead log or the journal.
+int last_errno(sqlite3* connection, int code) {
+  int error_number = sqlite3_system_errno(connection);
+  if (error_number != 0 || (code & 0xff) != SQLITE_IOERR) {
+    return error_number;
+  }
+  sqlite3_file* journal = nullptr;
+  sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+  if (journal != nullptr && journal->pMethods != nullptr) {
+    journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error_number);
+  }
+  if (error_number == 0) {
+    sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &error_number);
+  }
+  return error_number;
+}
+
 std::string percent_encoded(const std::string& path) {
   std::string uri;
   for (const char c : path) {
@@ -72,7 +90,7 @@ void make_defensive(sqlite3* connection) {
 }  // namespace
 
 Error error_from_sqlite(sqlite3* connection, int code, std::string_view what) {
-  const int system_errno = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+  const int system_errno = connection != nullptr ? last_errno(connection, code) : 0;
   const char* text = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
   std::string message = fmt::format("{}: {}", what, text);
   const int primary = code & 0xff;

@@ -55,17 +55,17 @@ Result<SessionRow> load_session(Database& database) {
         if (!kind) {
           return fail(ErrorCode::kCorrupt, "a session of an unknown kind");
         }
-        session.emplace();
-        session->description.kind = *kind;
+        SessionRow& loaded = session.emplace();
+        loaded.description.kind = *kind;
         if (!row.is_null(1)) {
-          session->description.label = row.text(1);
+          loaded.description.label = row.text(1);
         }
-        session->description.origin = row.text(2);
+        loaded.description.origin = row.text(2);
         if (!row.is_null(3)) {
-          session->description.started = {row.integer(3), row.integer(4), row.integer(5)};
+          loaded.description.started = {row.integer(3), row.integer(4), row.integer(5)};
         }
         if (!row.is_null(6)) {
-          SessionEnd& end = session->end.emplace();
+          SessionEnd& end = loaded.end.emplace();
           end.end_ns = row.integer(6);
           if (!row.is_null(7)) {
             end.exit_code = static_cast<int>(row.integer(7));
@@ -278,7 +278,7 @@ Status SessionReader::for_each_block(
   TickDecoder decoder(segment);
   // The visitor's own errors are passed on as they are.
   std::optional<Error> visitor_error;
-  const Status status = for_each_stored_block(
+  Status status = for_each_stored_block(
       impl_->database, segment, span, [&](const StoredBlock& stored) -> Status {
         const Result<BlockSummary> summary = decoder.summary(stored);
         if (!summary) {

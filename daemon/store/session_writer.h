@@ -26,7 +26,7 @@ class SessionWriter {
   ~SessionWriter();  ///< without finish(): the file stays as a cut session
 
   /// Blocks, means and totals that follow belong to this segment.
-  Status begin_segment(const SegmentDescription& segment);
+  Status begin_segment(const SegmentDescription& description);
   /// Encodes a block (bit planes, zstd; 1 us stamps; n, k, changes per 100 ms; busy rows per unit
   /// and second; the block's totals). Not durable before commit().
   Status write_block(const sampler::SampleBlock& block);

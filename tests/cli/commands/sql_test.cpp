@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "cli/commands/query_output.h"

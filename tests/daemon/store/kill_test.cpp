@@ -72,7 +72,9 @@ Killed record_and_kill(const std::filesystem::path& path, std::size_t bytes, std
   for (std::size_t i = 0; i < bytes && ::read(read_end.get(), &byte, 1) == 1; ++i) {
     count();
   }
-  for (volatile std::uint64_t spin = 0; spin < spins; spin = spin + 1) {
+  volatile std::uint64_t spin = 0;
+  while (spin < spins) {
+    spin = spin + 1;
   }
   ::kill(pid, SIGKILL);
   int status = 0;
