@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -115,11 +116,12 @@ Result<recorder::OpenedGpu> open_gpu(const recorder::GpuRequest& request) {
   if (!opened) {
     return opened;
   }
-  if (!opened->identity.gc) {
+  const std::optional<regdb::GcVersion> gc = opened->identity.gc;
+  if (!gc) {
     return fail(ErrorCode::kUnsupported,
                 opened->identity.name + " does not say which graphics core it has");
   }
-  const Result<regdb::RegisterMap> map = regdb.map_for(*opened->identity.gc);
+  const Result<regdb::RegisterMap> map = regdb.map_for(*gc);
   if (!map) {
     return tl::unexpected(map.error());
   }

@@ -139,7 +139,7 @@ Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
   if (::geteuid() == 0 && !target_.user) {
     inform("running as root, and so does the command");
   }
-  return workload_.start(signals_, target_.user);
+  return workload_.start(*options_.command, signals_, target_.user);
 }
 
 void Supervisor::supervise() {
@@ -241,7 +241,8 @@ void Supervisor::send_stop(const ipc::StopOrder& order) {
 
 int Supervisor::conclude(const ipc::ReadyAnswer& ready) {
   if (workload_.exec_error() != 0) {
-    const std::string command = report::escape_for_terminal(options_.command->front(), false);
+    const std::string command =
+        options_.command ? report::escape_for_terminal(options_.command->front(), false) : "";
     log_(LogLevel::kError,
          error_from_errno(workload_.exec_error(), fmt::format("cannot run '{}'", command)).message);
     return exit_status_of_exec_error(workload_.exec_error());

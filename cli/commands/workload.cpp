@@ -48,7 +48,8 @@ Result<Workload> Workload::prepare(const RecordOptions& options) {
   return workload;
 }
 
-Status Workload::start(const SignalGate& signals, const std::optional<InvokingUser>& user) {
+Status Workload::start(const std::vector<std::string>& command, const SignalGate& signals,
+                       const std::optional<InvokingUser>& user) {
   if (options_->wait == WaitFor::kTree) {
     not_of_the_tree_ = list_children();
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
@@ -59,7 +60,7 @@ Status Workload::start(const SignalGate& signals, const std::optional<InvokingUs
   if (user) {
     become_user = [&user] { return become(*user) ? 0 : EPERM; };
   }
-  Result<ChildProcess> child = start_child(*options_->command, signals, become_user);
+  Result<ChildProcess> child = start_child(command, signals, become_user);
   if (!child) {
     return tl::unexpected(child.error());
   }

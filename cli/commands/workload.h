@@ -34,7 +34,8 @@ class Workload {
   [[nodiscard]] static Result<Workload> prepare(const RecordOptions& options);
 
   /// Starts CMD, as `user` if there is one.
-  [[nodiscard]] Status start(const SignalGate& signals, const std::optional<InvokingUser>& user);
+  [[nodiscard]] Status start(const std::vector<std::string>& command, const SignalGate& signals,
+                             const std::optional<InvokingUser>& user);
 
   void handle_signal(const ReceivedSignal& signal);
   void take_exec_status();
