@@ -18,14 +18,14 @@ namespace {
 /// The Radeon 780M, also the simulated GPU.
 constexpr regdb::GcVersion kAssumedGc{11, 0, 1};
 
-constexpr std::string_view kDescription =
-    "Says what the set bits of GPU status registers mean.\n"
-    "\n"
-    "A WORD is 32 bits, in hex with 0x or decimal. Busy bits stand apart from clean bits,\n"
-    "waiting requests and numbers: those are no work. All ones is an invalid read and is\n"
-    "not decoded. The bits mean different things on different GPUs, so the GC version\n"
-    "(graphics core) decides: that of --gc, else of this machine's GPU, else 11.0.1; the\n"
-    "first line says which.\n";
+constexpr std::string_view kDescription = R"(Says what the set bits of GPU status registers mean.
+
+A WORD is 32 bits, in hex with 0x or decimal. Busy bits stand apart from clean
+bits, waiting requests and numbers: those are no work. All ones is an invalid
+read and is not decoded. The bits mean different things on different GPUs, so
+the GC version (graphics core) decides: that of --gc, else of this machine's
+GPU, else 11.0.1; the first line says which.
+)";
 
 constexpr std::string_view kExamples =
     "\nExamples:\n"

@@ -25,32 +25,35 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Turns a recording made with another tool into a session that `gputrace report` reads.\n"
-    "\n"
-    "FILE is one of (- is standard input):\n"
-    "  radeontop   a dump of `radeontop -d FILE`. Its percentages are kept as means of windows,\n"
-    "              under radeontop's own column names; no samples are made up.\n"
-    "  regs-csv    raw status words with time stamps:\n"
-    "                # gputrace-regs v1\n"
-    "                # gc=11.0.1\n"
-    "                time_ns,GRBM_STATUS,GRBM_STATUS2\n"
-    "                1000000042604,0x00003028,0x00000008\n"
-    "              Any status registers of that GC version, hexadecimal or decimal words. An\n"
-    "              empty cell has no value, all ones is a failed read, rows may be missing.\n"
-    "              Further keys: rate_hz, gpu (a name), started (2026-11-29T22:27:15Z, at the\n"
-    "              first row).\n";
+    R"(Turns a recording made with another tool into a session for `gputrace report`.
 
-constexpr std::string_view kExamples =
-    "\nExamples:\n"
-    "  radeontop -d - | gputrace import -\n"
-    "  gputrace import --gc 10.3.0 --ticks 500 dump.txt -o rx6600.gputrace\n"
-    "  gputrace import --lenient words.csv && gputrace report\n"
-    "\n"
-    "With -, Ctrl-C waits for the end of the input, so that it ends such a pipeline well; a "
-    "second\n"
-    "one gives up.\n"
-    "A line that makes no sense ends the import with FILE:LINE:COLUMN and leaves no file behind.\n"
-    "An existing session is replaced only with --force, and only when the import succeeded.\n";
+FILE is one of (- is standard input):
+  radeontop   a dump of `radeontop -d FILE`. Its percentages are kept as means
+              of windows, under radeontop's own column names; no samples are
+              made up.
+  regs-csv    raw status words with time stamps:
+                # gputrace-regs v1
+                # gc=11.0.1
+                time_ns,GRBM_STATUS,GRBM_STATUS2
+                1000000042604,0x00003028,0x00000008
+              Any status registers of that GC version, hexadecimal or decimal
+              words. An empty cell has no value, all ones is a failed read, rows
+              may be missing. Further keys: rate_hz, gpu (a name), started
+              (2026-11-29T22:27:15Z, at the first row).
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  radeontop -d - | gputrace import -
+  gputrace import --gc 10.3.0 --ticks 500 dump.txt -o rx6600.gputrace
+  gputrace import --lenient words.csv && gputrace report
+
+With -, Ctrl-C waits for the end of the input, so that it ends such a pipeline
+well; a second one gives up. A line that makes no sense ends the import with
+FILE:LINE:COLUMN and leaves no file behind. An existing session is replaced only
+with --force, and only when the import succeeded. Exit status: 0; 1 when the
+import failed; 2 for a wrong command line.
+)";
 
 cxxopts::Options make_options() {
   cxxopts::Options options("gputrace import", std::string(kDescription));

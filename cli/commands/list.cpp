@@ -16,18 +16,20 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Lists your recorded and imported sessions, newest first. A recording that a crash cut\n"
-    "short is repaired on the way and marked \"cut\"; a file that cannot be read is listed\n"
-    "with the reason.\n";
+    R"(Lists your recorded and imported sessions, newest first. A recording that a
+crash cut short is repaired on the way and marked "cut"; a file that cannot be
+read is listed with the reason.
+)";
 
-constexpr std::string_view kExamples =
-    "\nExamples:\n"
-    "  gputrace list\n"
-    "  gputrace list --json | jq -r '.[0].file'\n"
-    "\n"
-    "Sessions are kept in $XDG_DATA_HOME/gputrace/sessions (~/.local/share without it).\n"
-    "Delete one by deleting its file. Exit status: 0, also when there is no session; 1 when\n"
-    "the folder cannot be read; 2 for a wrong command line.\n";
+constexpr std::string_view kExamples = R"(
+Examples:
+  gputrace list
+  gputrace list --json | jq -r '.[0].file'
+
+Sessions are kept in $XDG_DATA_HOME/gputrace/sessions (~/.local/share without
+it). Delete one by deleting its file. Exit status: 0, also when there is no
+session; 1 when the folder cannot be read; 2 for a wrong command line.
+)";
 
 struct ListedSession {
   std::filesystem::path file;

@@ -13,25 +13,28 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Runs one SQL query on a session file and prints the rows. Without FILE the newest\n"
-    "session of yours is asked.\n"
-    "\n"
-    "The file is opened read-only and only SELECT is allowed, so no query can change a\n"
-    "session. Most questions are answered by the view `busy`: a row for each unit and\n"
-    "second (register, unit, start_s, n, busy, fraction). docs/database.md has the whole\n"
-    "schema and worked queries.\n";
+    R"(Runs one SQL query on a session file and prints the rows. Without FILE the
+newest session of yours is asked.
 
-constexpr std::string_view kExamples =
-    "\nExamples:\n"
-    "  gputrace sql \"SELECT unit, sum(busy) * 1.0 / sum(n) AS fraction FROM busy\n"
-    "                GROUP BY register, unit ORDER BY fraction DESC LIMIT 5\"\n"
-    "  gputrace sql game.gputrace \"SELECT * FROM events\"\n"
-    "  gputrace sql --csv game.gputrace \"SELECT start_s, fraction FROM busy WHERE unit =\n"
-    "                'EA_BUSY'\" > ea.csv\n"
-    "  gputrace sql \"SELECT name FROM sqlite_schema\"\n"
-    "\n"
-    "NULL is printed as NULL (an empty field with --csv, null with --json); blobs as their\n"
-    "size. Exit status: 0; 1 when the file or the query fails; 2 for a wrong command line.\n";
+The file is opened read-only and only SELECT is allowed, so no query can change
+a session. Most questions are answered by the view `busy`: a row for each unit
+and second (segment, register, unit, start_s, n, busy, fraction).
+docs/database.md has the whole schema and worked queries.
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  gputrace sql "SELECT unit, sum(busy) * 1.0 / sum(n) AS fraction FROM busy
+                GROUP BY register, unit ORDER BY fraction DESC LIMIT 5"
+  gputrace sql game.gputrace "SELECT * FROM events"
+  gputrace sql --csv game.gputrace "SELECT start_s, fraction FROM busy
+                WHERE unit = 'EA_BUSY'" > ea.csv
+  gputrace sql "SELECT name FROM sqlite_schema"
+
+NULL is printed as NULL (an empty field with --csv, null with --json); blobs as
+their size. Exit status: 0; 1 when the file or the query fails; 2 for a wrong
+command line.
+)";
 
 cxxopts::Options make_options() {
   cxxopts::Options options("gputrace sql", std::string(kDescription));
