@@ -34,6 +34,13 @@ else
   echo "left out: radeontop is not installed"
 fi
 
+echo "== what recording costs the workload (SIMULATED)"
+fast=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+"$bin/bench_record_overhead" "$gputrace" "$fast"
+"$with_gpu" "$rig" --gpu rx7600 --scenario slots -- \
+  "$bin/bench_record_overhead" "$gputrace" "$fast" renderD128
+rm -rf "$fast"
+
 echo "== size of a session file, 10 minutes at 1 kHz"
 "$bin/bench_store_size"
 
