@@ -306,8 +306,8 @@ Exit status: that of CMD; 128+N when signal N ended it; 127 when CMD is not
 found, 126 when it cannot be executed. 1 when recording cannot start (CMD is not
 started then), 2 for a wrong command line. Without CMD: 0.
 
-`sudo gputrace record -- CMD` runs CMD as the user who called sudo and writes the
-file as that user.
+`sudo gputrace record -- CMD` runs CMD as the user who called sudo and writes
+the file as that user.
 
 Examples:
   gputrace record -- glxgears

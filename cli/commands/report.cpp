@@ -36,10 +36,10 @@ Options:
   --from TIME     leave out what was before TIME: seconds (12.5) or 1:30 from
                   the session's start
   --to TIME       leave out what was from TIME on
-  --regdb DIR     take names and meanings of the bits from the *.reg files in DIR
-  --color WHEN    auto (default: a terminal, and neither NO_COLOR nor TERM=dumb),
-                  always or never
-  --ascii         no characters beyond ASCII (default when the locale is not UTF-8)
+  --regdb DIR     take names and meanings of the bits from *.reg files in DIR
+  --color WHEN    always, never or auto (default: in a terminal, unless NO_COLOR
+                  is set or TERM is dumb)
+  --ascii         nothing beyond ASCII (default when the locale is not UTF-8)
   -h, --help      this text
 
 How to read it:
