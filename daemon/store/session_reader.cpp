@@ -76,8 +76,9 @@ Result<SessionRow> load_session(Database& database) {
         }
         return {};
       });
-  if (status && !session) {
-    status = fail(ErrorCode::kCorrupt, "the session row is missing");
+  if (!session) {
+    return status ? fail(ErrorCode::kCorrupt, "the session row is missing")
+                  : tl::unexpected<Error>(status.error());
   }
   if (status) {
     status = for_each_row(database, "SELECT word FROM command_words ORDER BY position",
