@@ -2,15 +2,26 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/store/session_reader.h"
 #include "tests/support/program.h"
 #include "tests/support/temp_dir.h"
 
 namespace gputrace::test {
 
 inline const std::string kProbe = GPUTRACE_PROBE;
+
+/// Of a file that must open and be finished.
+inline store::SessionEnd session_end(const std::filesystem::path& file) {
+  const Result<store::SessionReader> session = store::SessionReader::open(file);
+  GPUTRACE_CHECK(session.has_value());
+  const std::optional<store::SessionEnd>& end = session->end();
+  GPUTRACE_CHECK(end.has_value());
+  return *end;
+}
 
 class RecordRig {
  public:

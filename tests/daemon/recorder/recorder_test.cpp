@@ -135,8 +135,9 @@ store::SessionEnd end_of(const store::SessionReader& session) {
 }
 
 std::vector<std::string> event_kinds(const store::SessionReader& session) {
-  std::vector<std::string> kinds;
   const std::vector<store::Event> events = session.events().value();
+  std::vector<std::string> kinds;
+  kinds.reserve(events.size());
   for (const store::Event& event : events) {
     kinds.push_back(event.kind);
   }
