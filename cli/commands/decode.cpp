@@ -7,7 +7,7 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
-#include "cli/commands/decode_output.h"
+#include "cli/commands/decode/decode_output.h"
 #include "cli/report/terminal_text.h"
 #include "daemon/os/gpu_device.h"
 #include "regdb/register_database.h"

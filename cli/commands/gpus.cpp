@@ -5,7 +5,7 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
-#include "cli/commands/gpus_output.h"
+#include "cli/commands/gpus/gpus_output.h"
 #include "daemon/os/render_node.h"
 #include "daemon/os/sysfs.h"
 

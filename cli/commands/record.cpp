@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "cli/commands/command.h"
-#include "cli/commands/gpu_sources.h"
-#include "cli/commands/record_options.h"
-#include "cli/commands/supervisor.h"
+#include "cli/commands/record/gpu_sources.h"
+#include "cli/commands/record/record_options.h"
+#include "cli/commands/record/supervisor.h"
 #include "daemon/base/log.h"
 
 namespace gputrace::commands {

@@ -15,9 +15,9 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
-#include "cli/commands/report_builder.h"
+#include "cli/commands/report/report_builder.h"
+#include "cli/commands/report/time_offset.h"
 #include "cli/commands/session_folder.h"
-#include "cli/commands/time_offset.h"
 #include "cli/report/render_json.h"
 #include "cli/report/render_text.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/commands/command.h"
-#include "cli/commands/decode_output.h"
+#include "cli/commands/decode/decode_output.h"
 #include "regdb/register_database.h"
 #include "tests/support/golden.h"
 #include "tests/support/temp_dir.h"

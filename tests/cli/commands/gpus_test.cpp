@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/commands/command.h"
-#include "cli/commands/gpus_output.h"
+#include "cli/commands/gpus/gpus_output.h"
 #include "tests/support/golden.h"
 
 using namespace gputrace;            // NOLINT(google-build-using-namespace)

@@ -13,7 +13,7 @@
 
 #include "daemon/os/gpu_device.h"
 #include "daemon/store/session_reader.h"
-#include "tests/cli/commands/record_rig.h"
+#include "tests/cli/commands/record/record_rig.h"
 
 namespace gputrace::test {
 namespace {

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands/gpus/gpus_output.h"
+#include "cli/report/terminal_text.h"
+
+namespace gputrace::commands {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kValueColumn = 18;
+
+void append_wrapped(std::string& text, std::string_view words, std::size_t indent) {
+  for (const std::string& line : report::wrap(words, kWidth, indent)) {
+    text += line + "\n";
+  }
+}
+
+/// "   State          active". Names come from boards and kernels, so values are escaped.
+void append_row(std::string& text, std::string_view label, std::string_view value) {
+  append_wrapped(text,
+                 fmt::format("   {:<{}}{}", label, kValueColumn - 3,
+                             report::escape_for_terminal(value, false)),
+                 kValueColumn);
+}
+
+std::string pci_in_words(const sampler::GpuIdentity& gpu) {
+  std::string text = gpu.pci.empty() ? "address unknown" : gpu.pci;
+  if (gpu.vendor_id && gpu.device_id) {
+    text += fmt::format(", {:04x}:{:04x}", *gpu.vendor_id, *gpu.device_id);
+  }
+  if (gpu.revision_id) {
+    text += fmt::format(" revision {:02x}", *gpu.revision_id);
+  }
+  return text;
+}
+
+std::string core_in_words(const ListedGpu& gpu) {
+  const auto& gc = gpu.device.identity.gc;
+  if (!gc) {
+    return gpu.unsupported;
+  }
+  std::string text = "GC " + regdb::to_string(*gc);
+  text += gpu.table ? ", register table " + *gpu.table : ", unsupported: " + gpu.unsupported;
+  if (gpu.device.shader_engines) {
+    text += fmt::format(", {} shader engine{}", *gpu.device.shader_engines,
+                        *gpu.device.shader_engines == 1 ? "" : "s");
+  }
+  return text;
+}
+
+std::string state_in_words(const os::GpuDevice& device) {
+  std::string text = device.runtime_status.empty() ? "unknown" : device.runtime_status;
+  if (device.boot_vga) {
+    text += ", the GPU that the machine booted with";
+  }
+  return text;
+}
+
+void append_gpu(std::string& text, std::size_t index, const ListedGpu& gpu) {
+  const os::GpuDevice& device = gpu.device;
+  append_wrapped(
+      text, fmt::format("{}: {}", index, report::escape_for_terminal(device.identity.name, false)),
+      3);
+  append_row(text, "PCI", pci_in_words(device.identity));
+  append_row(
+      text, "Device",
+      fmt::format("{}, {}, driver {}", device.card,
+                  device.render_node_name.empty() ? "no render node" : device.render_node_name,
+                  device.identity.driver));
+  append_row(text, "Graphics core", core_in_words(gpu));
+  append_row(text, "State", state_in_words(device));
+  append_row(text, "Without root",
+             gpu.readable ? fmt::format("{}", fmt::join(*gpu.readable, ", "))
+                          : "nothing now: " + gpu.not_opened);
+  if (!gpu.needs_root.empty()) {
+    append_row(text, "Needs root",
+               fmt::format("{} (not read by this version)", fmt::join(gpu.needs_root, ", ")));
+  }
+  for (const std::string& note : gpu.notes) {
+    append_row(text, "Note", note);
+  }
+}
+
+}  // namespace
+
+std::string gpus_to_text(std::span<const ListedGpu> gpus) {
+  if (gpus.empty()) {
+    return "No AMD GPU with the amdgpu driver was found in /sys/class/drm.\n"
+           "`gputrace gpus --simulated` lists GPUs that gputrace can simulate.\n";
+  }
+  std::string text;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    append_gpu(text, i, gpus[i]);
+    text += "\n";
+  }
+  text += "--gpu takes the number, PCI address, card, render node or part of the name.\n";
+  return text;
+}
+
+std::string simulated_gpus_to_text(SimulatedGpus gpus) {
+  std::string text = "SIMULATED GPUs: no hardware is read, and every output says so. For --gpu:\n";
+  std::string_view gpu_name;
+  for (const simulated_gpu::SimulatedGpuListing& gpu : gpus) {
+    if (gpu.gpu_name != gpu_name) {
+      text += "\n" + gpu.gpu_name + "\n";
+      gpu_name = gpu.gpu_name;
+    }
+    append_wrapped(
+        text, fmt::format("  {:<24}{:g} s: {}", gpu.argument, gpu.length_s, gpu.description), 26);
+  }
+  return text;
+}
+
+}  // namespace gputrace::commands

@@ -1,0 +1,74 @@
+#include "cli/commands/record/record_messages.h"
+
+#include <fmt/format.h>
+
+#include "cli/report/terminal_text.h"
+
+namespace gputrace::commands {
+
+namespace {
+
+constexpr double kUnknownWorthAWarning = 0.05;
+
+std::string safe(const std::string& text) {
+  return report::escape_for_terminal(text, false);
+}
+
+std::string describe_gpu(const ipc::ReadyAnswer& ready) {
+  if (!ready.simulated) {
+    return safe(ready.gpu_name);
+  }
+  return fmt::format("{}, SIMULATED (scenario {}, loaded in {:.3f} s)", safe(ready.gpu_name),
+                     safe(ready.scenario), ready.load_seconds);
+}
+
+std::string describe_samples(const ipc::ClosedAnswer& closed) {
+  if (closed.samples == 0 || !(closed.seconds > 0)) {
+    return "no sample was taken";
+  }
+  return fmt::format("{} samples in {:.2f} s ({:.0f} a second), {} missed", closed.samples,
+                     closed.seconds, static_cast<double>(closed.samples) / closed.seconds,
+                     closed.missed);
+}
+
+}  // namespace
+
+std::vector<std::string> summary_lines(const ipc::ReadyAnswer& ready,
+                                       const ipc::ClosedAnswer& closed) {
+  std::vector<std::string> lines{
+      fmt::format("recorded {}", describe_gpu(ready)),
+      fmt::format("{}", describe_samples(closed)),
+      fmt::format("written to {}", safe(closed.file)),
+  };
+  for (const std::string& note : ready.notes) {
+    lines.push_back("note: " + safe(note));
+  }
+  if (closed.still_wal) {
+    lines.emplace_back(
+        "note: another program is reading the file; the next `gputrace list` completes it");
+  }
+  lines.push_back(
+      fmt::format("report with: gputrace report {}", safe(report::quote_command({closed.file}))));
+  return lines;
+}
+
+std::vector<std::string> closing_warnings(const ipc::ClosedAnswer& closed) {
+  std::vector<std::string> lines;
+  if (closed.cut) {
+    lines.push_back(fmt::format("{} could not be finished: {}. What was written before can be read",
+                                safe(closed.file), safe(*closed.cut)));
+  }
+  if (closed.dropped > 0) {
+    lines.push_back(fmt::format(
+        "{} samples were dropped because the disk was too slow; record to a faster one with -o",
+        closed.dropped));
+  }
+  if (closed.unknown && *closed.unknown > kUnknownWorthAWarning) {
+    lines.push_back(
+        fmt::format("{:.0f} % of what was read says nothing; `gputrace report` has the reasons",
+                    *closed.unknown * 100));
+  }
+  return lines;
+}
+
+}  // namespace gputrace::commands

@@ -1,0 +1,346 @@
+#include "cli/commands/record/supervisor.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/commands/record/record_messages.h"
+#include "cli/commands/record/recorder_process.h"
+#include "cli/commands/record/recording_target.h"
+#include "cli/commands/record/signal_gate.h"
+#include "cli/commands/record/workload.h"
+#include "cli/report/terminal_text.h"
+#include "daemon/base/time.h"
+
+namespace gputrace::commands {
+
+namespace {
+
+constexpr std::int64_t kClosingNs = 3 * kNsPerSecond;
+constexpr std::int64_t kGoneNs = 40 * kNsPerMs;
+
+class Supervisor {
+ public:
+  Supervisor(const RecordOptions& options, const RecordingTarget& target, const LogSink& log,
+             SignalGate signals, RecorderProcess recorder, Workload workload)
+      : options_(options),
+        target_(target),
+        log_(log),
+        signals_(std::move(signals)),
+        recorder_(std::move(recorder)),
+        workload_(std::move(workload)) {}
+
+  [[nodiscard]] Result<int> run();
+
+ private:
+  /// Absent: interrupted.
+  [[nodiscard]] Result<std::optional<ipc::ReadyAnswer>> wait_until_ready();
+  [[nodiscard]] int give_up();
+  [[nodiscard]] Status begin(const ipc::ReadyAnswer& ready);
+  void supervise();
+  [[nodiscard]] int conclude(const ipc::ReadyAnswer& ready);
+  void tell_the_end(const ipc::ReadyAnswer& ready);
+
+  void step();
+  void take_answer();
+  void take_signals();
+  void send_stop(const ipc::StopOrder& order);
+
+  [[nodiscard]] bool done() const;
+  [[nodiscard]] bool duration_over() const {
+    return duration_end_ns_ && monotonic_now_ns() >= *duration_end_ns_;
+  }
+  [[nodiscard]] std::optional<std::int64_t> next_deadline() const;
+  void inform(const std::string& text) const {
+    if (!options_.quiet) {
+      log_(LogLevel::kInfo, text);
+    }
+  }
+
+  const RecordOptions& options_;
+  const RecordingTarget& target_;
+  const LogSink& log_;
+  SignalGate signals_;
+  RecorderProcess recorder_;
+  Workload workload_;
+
+  bool recorder_open_ = true;
+  std::optional<ipc::ReadyAnswer> ready_;
+  std::optional<Error> failed_;
+  std::optional<ipc::ClosedAnswer> closed_;
+  std::vector<std::string> warnings_;  ///< told when CMD has ended
+  bool recording_over_ = false;        ///< early, by no wish of the user
+  bool stop_sent_ = false;
+  std::optional<std::int64_t> duration_end_ns_;
+  std::optional<std::int64_t> closing_end_ns_;
+};
+
+Result<int> Supervisor::run() {
+  const Result<std::optional<ipc::ReadyAnswer>> waited = wait_until_ready();
+  if (!waited) {
+    return tl::unexpected(waited.error());
+  }
+  const std::optional<ipc::ReadyAnswer>& ready = *waited;
+  if (!ready) {
+    return give_up();
+  }
+  if (const Status status = begin(*ready); !status) {
+    send_stop({std::nullopt, std::nullopt, /*discard=*/true});
+    return tl::unexpected(status.error());
+  }
+  supervise();
+  return conclude(*ready);
+}
+
+Result<std::optional<ipc::ReadyAnswer>> Supervisor::wait_until_ready() {
+  while (!ready_ && !failed_ && recorder_open_ && !workload_.interrupted()) {
+    step();
+  }
+  take_signals();
+  if (workload_.interrupted()) {
+    return std::optional<ipc::ReadyAnswer>();
+  }
+  if (failed_) {
+    return tl::unexpected(*failed_);
+  }
+  if (!ready_) {
+    return fail(ErrorCode::kIo, "the recorder process ended before it was ready");
+  }
+  return ready_;
+}
+
+int Supervisor::give_up() {
+  send_stop({std::nullopt, std::nullopt, /*discard=*/true});
+  log_(LogLevel::kError, options_.command ? "interrupted; the command was not started"
+                                          : "interrupted before the recording began");
+  return status_of_signal(workload_.interrupted().value_or(0));
+}
+
+Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
+  if (options_.duration_s) {
+    const double length_ns = *options_.duration_s * static_cast<double>(kNsPerSecond);
+    duration_end_ns_ = monotonic_now_ns() + static_cast<std::int64_t>(length_ns);
+  }
+  if (!options_.command) {
+    inform(fmt::format("recording {}{}; Ctrl-C ends it",
+                       report::escape_for_terminal(ready.gpu_name, false),
+                       ready.simulated ? ", SIMULATED" : ""));
+    return {};
+  }
+  if (::geteuid() == 0 && !target_.user) {
+    inform("running as root, and so does the command");
+  }
+  return workload_.start(*options_.command, signals_, target_.user);
+}
+
+void Supervisor::supervise() {
+  for (;;) {
+    if (done() && !closing_end_ns_) {
+      closing_end_ns_ = monotonic_now_ns() + kClosingNs;
+      const ChildEnd end = workload_.child_end().value_or(ChildEnd{});
+      send_stop({end.exit_code, end.signal, workload_.exec_error() != 0});
+    } else if (duration_over()) {
+      send_stop({});
+    }
+    if (closing_end_ns_ && (closed_ || !recorder_open_ || monotonic_now_ns() >= *closing_end_ns_)) {
+      return;
+    }
+    step();
+  }
+}
+
+bool Supervisor::done() const {
+  if (options_.command) {
+    return workload_.done();
+  }
+  return workload_.done() || recording_over_ || !recorder_open_ || duration_over();
+}
+
+std::optional<std::int64_t> Supervisor::next_deadline() const {
+  if (closing_end_ns_) {
+    return closing_end_ns_;
+  }
+  return stop_sent_ ? std::nullopt : duration_end_ns_;
+}
+
+/// Waits for whatever comes next and takes note of it.
+void Supervisor::step() {
+  std::array<pollfd, 4> sources{{{signals_.fd(), POLLIN, 0},
+                                 {recorder_open_ ? recorder_.socket().fd() : -1, POLLIN, 0},
+                                 {workload_.exec_status_fd(), POLLIN, 0},
+                                 {workload_.watched_fd(), POLLIN, 0}}};
+  timespec timeout{};
+  const std::optional<std::int64_t> deadline = next_deadline();
+  if (deadline) {
+    const std::int64_t left = std::max<std::int64_t>(*deadline - monotonic_now_ns(), 0);
+    timeout = {static_cast<std::time_t>(left / kNsPerSecond),
+               static_cast<long>(left % kNsPerSecond)};
+  }
+  if (::ppoll(sources.data(), sources.size(), deadline ? &timeout : nullptr, nullptr) < 0) {
+    return;  // EINTR after a stop and continue
+  }
+  if (sources[1].revents != 0) {
+    take_answer();
+  }
+  if (sources[2].revents != 0) {
+    workload_.take_exec_status();
+  }
+  if (sources[3].revents != 0) {
+    workload_.watched_process_ended();
+  }
+  if (sources[0].revents != 0) {
+    take_signals();
+  }
+}
+
+void Supervisor::take_answer() {
+  Result<std::optional<ipc::Answer>> received = recorder_.socket().receive_answer();
+  if (!received) {
+    warnings_.push_back(received.error().message);
+    recorder_open_ = received.error().code == ErrorCode::kCorrupt;
+    return;
+  }
+  std::optional<ipc::Answer>& answer = *received;
+  if (!answer) {
+    recorder_open_ = false;
+  } else if (auto* ready = std::get_if<ipc::ReadyAnswer>(&*answer)) {
+    ready_ = std::move(*ready);
+  } else if (auto* failed = std::get_if<ipc::FailedAnswer>(&*answer)) {
+    failed_ = std::move(failed->error);
+  } else if (auto* warning = std::get_if<ipc::WarningAnswer>(&*answer)) {
+    warnings_.push_back(std::move(warning->text));
+    recording_over_ = recording_over_ || warning->recording_ended;
+  } else if (auto* closed = std::get_if<ipc::ClosedAnswer>(&*answer)) {
+    closed_ = std::move(*closed);
+  }
+}
+
+void Supervisor::take_signals() {
+  while (const std::optional<ReceivedSignal> signal = signals_.take()) {
+    workload_.handle_signal(*signal);
+  }
+}
+
+void Supervisor::send_stop(const ipc::StopOrder& order) {
+  if (std::exchange(stop_sent_, true)) {
+    return;
+  }
+  if (const Status status = recorder_.socket().send(ipc::Order(order)); !status) {
+    recorder_open_ = false;
+  }
+}
+
+int Supervisor::conclude(const ipc::ReadyAnswer& ready) {
+  if (workload_.exec_error() != 0) {
+    const std::string command =
+        options_.command ? report::escape_for_terminal(options_.command->front(), false) : "";
+    log_(LogLevel::kError,
+         error_from_errno(workload_.exec_error(), fmt::format("cannot run '{}'", command)).message);
+    return exit_status_of_exec_error(workload_.exec_error());
+  }
+  tell_the_end(ready);
+  if (const auto& child = workload_.child_end()) {
+    return child->status();
+  }
+  return closed_ && !recording_over_ ? 0 : 1;
+}
+
+void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
+  for (const std::string& warning : warnings_) {
+    log_(LogLevel::kWarning, report::escape_for_terminal(warning, false));
+  }
+  const std::string file = report::escape_for_terminal(target_.file.string(), false);
+  if (closed_) {
+    for (const std::string& line : closing_warnings(*closed_)) {
+      log_(LogLevel::kWarning, line);
+    }
+    for (const std::string& line : summary_lines(ready, *closed_)) {
+      inform(line);
+    }
+    // Nobody should find a recorder running after gputrace has ended, unless it hangs.
+    [[maybe_unused]] const bool gone = recorder_.wait_until_gone(kGoneNs);
+  } else if (!recorder_open_) {
+    log_(LogLevel::kWarning,
+         fmt::format("the recorder process was ended by something else; {} holds all but the last "
+                     "seconds before that",
+                     file));
+  } else {
+    log_(LogLevel::kWarning,
+         fmt::format("the recorder has not closed {} within 3 s; it is left to do so alone", file));
+  }
+}
+
+/// Descriptors 0 to 2 that the caller has closed must not become ours: messages for people would
+/// be written into the socket. CMD finds them closed as it should (close on exec).
+Result<std::vector<UniqueFd>> reserve_standard_descriptors() {
+  std::vector<UniqueFd> reserved;
+  for (;;) {
+    UniqueFd fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!fd) {
+      return fail_errno(errno, "cannot open /dev/null");
+    }
+    if (fd.get() > STDERR_FILENO) {
+      return reserved;
+    }
+    reserved.push_back(std::move(fd));
+  }
+}
+
+ipc::StartOrder make_start_order(const RecordOptions& options, const RecordingTarget& target) {
+  ipc::StartOrder order;
+  order.gpu = options.gpu;
+  order.source = options.source;
+  order.rate_hz = options.rate_hz;
+  order.file = target.file.string();
+  order.replace_file = options.force;
+  order.label = options.label;
+  if (options.command) {
+    order.command = ipc::shorten_command(*options.command);
+  }
+  return order;
+}
+
+}  // namespace
+
+Result<int> record(const RecordOptions& options, const recorder::ReaderFactory& open_gpu,
+                   const LogSink& log) {
+  const Result<std::vector<UniqueFd>> reserved = reserve_standard_descriptors();
+  if (!reserved) {
+    return tl::unexpected(reserved.error());
+  }
+  const Result<RecordingTarget> target = choose_target(options);
+  if (!target) {
+    return tl::unexpected(target.error());
+  }
+  Result<Workload> workload = Workload::prepare(options);
+  if (!workload) {
+    return tl::unexpected(workload.error());
+  }
+  Result<SignalGate> signals = SignalGate::close_gate();
+  if (!signals) {
+    return tl::unexpected(signals.error());
+  }
+  Result<RecorderProcess> recorder =
+      RecorderProcess::fork_recorder({open_gpu, target->before_file});
+  if (!recorder) {
+    return tl::unexpected(recorder.error());
+  }
+  if (const Status sent = recorder->socket().send(ipc::Order(make_start_order(options, *target)));
+      !sent) {
+    return tl::unexpected(sent.error());
+  }
+  Supervisor supervisor(options, *target, log, std::move(*signals), std::move(*recorder),
+                        std::move(*workload));
+  return supervisor.run();
+}
+
+}  // namespace gputrace::commands
