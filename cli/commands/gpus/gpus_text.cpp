@@ -98,18 +98,28 @@ std::string gpus_to_text(std::span<const ListedGpu> gpus) {
   return text;
 }
 
+/// Each simulated GPU plays every scenario, so both lists stand once instead of their product.
 std::string simulated_gpus_to_text(SimulatedGpus gpus) {
-  std::string text = "SIMULATED GPUs: no hardware is read, and every output says so. For --gpu:\n";
-  std::string_view gpu_name;
+  std::string models;
+  std::string scenarios;
+  std::string_view last_name;
   for (const simulated_gpu::SimulatedGpuListing& gpu : gpus) {
-    if (gpu.gpu_name != gpu_name) {
-      text += "\n" + gpu.gpu_name + "\n";
-      gpu_name = gpu.gpu_name;
+    const std::size_t colon = gpu.argument.rfind(':');
+    if (gpu.gpu_name != last_name) {
+      models += fmt::format("  {:<14}{}\n", gpu.argument.substr(0, colon), gpu.gpu_name);
+      last_name = gpu.gpu_name;
     }
-    append_wrapped(
-        text, fmt::format("  {:<24}{:g} s: {}", gpu.argument, gpu.length_s, gpu.description), 26);
+    if (gpu.gpu_name == gpus.front().gpu_name) {
+      append_wrapped(scenarios,
+                     fmt::format("  {:<14}{:g} s: {}", gpu.argument.substr(colon + 1), gpu.length_s,
+                                 gpu.description),
+                     16);
+    }
   }
-  return text;
+  return "SIMULATED GPUs for --gpu. No hardware is read, and every output says so.\n\n" + models +
+         "\nScenarios, for --gpu sim:GPU:SCENARIO (default: demo). Each begins again when it\n"
+         "has ended. sim:GPU:FILE.json plays a scenario of your own.\n\n" +
+         scenarios;
 }
 
 }  // namespace gputrace::commands

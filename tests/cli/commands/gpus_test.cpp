@@ -106,7 +106,9 @@ TEST_CASE("simulated GPUs are listed by argument and called SIMULATED") {
   const auto json = nlohmann::json::parse(simulated_gpus_to_json(listing));
   REQUIRE(json["gpus"].size() == listing.size());
   for (std::size_t i = 0; i < listing.size(); ++i) {
-    CHECK(text.find(listing[i].argument) != std::string::npos);
+    const std::size_t colon = listing[i].argument.rfind(':');
+    CHECK(text.find("\n  " + listing[i].argument.substr(0, colon) + " ") != std::string::npos);
+    CHECK(text.find("\n  " + listing[i].argument.substr(colon + 1) + " ") != std::string::npos);
     CHECK(json["gpus"][i]["argument"] == listing[i].argument);
     CHECK(json["gpus"][i]["simulated"] == true);
   }
