@@ -39,8 +39,9 @@ double normalised_change_rate(const Counts& total) {
                   (static_cast<double>(total.changes) + kPriorChanges) / (pairs + kPriorWeight));
 }
 
-/// n s^2 / (30 p q) of ANALYSIS with each batch weighted by its samples; the same when all are
-/// equal. Absent when there are too few cells with samples.
+/// How many times the variance of a batch's mean exceeds that of independent samples (method of
+/// batch means). With b equal batches that is n s^2 / (b p q), s the standard deviation of their
+/// means; unequal ones are weighted by their samples. Absent with too few cells with samples.
 std::optional<double> variance_inflation_of_batches(const Counts& total,
                                                     std::span<const Cell> cells) {
   const auto filled = static_cast<std::size_t>(

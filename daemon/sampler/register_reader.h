@@ -20,8 +20,9 @@ enum class SampleState : std::uint8_t {
   kAllOnes = 2,    ///< read 0xffffffff: device off the bus, powered down or reset; not decodable.
                    ///< Set by the sampling loop alone, for every kValid word of all ones, so that
                    ///< no reader can forget it
-  kReset = 3,      ///< ENOENT: a GPU reset is under way (interfaces.md a)
-  kGuardLate = 4,  ///< the GFXOFF guard's time had passed when the word arrived (SAMPLING 1)
+  kReset = 3,      ///< ENOENT: a GPU reset is under way (amdgpu_info_ioctl, amdgpu_kms.c)
+  kGuardLate = 4,  ///< the word arrived too late for an earlier ioctl to have held GFXOFF off. The
+                   ///< driver allows GFXOFF 100 ms after the last READ_MMR_REG (amdgpu_gfx.c)
   kReadError = 5,  ///< any other errno
   kLost = 6,       ///< the source is gone for good; the reader will stop offering the register
   kAbsent = 7,     ///< an imported file has no value here

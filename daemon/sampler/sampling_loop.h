@@ -29,8 +29,8 @@ struct SamplingOptions {
 [[nodiscard]] std::size_t block_capacity(const SamplingOptions& options);
 
 /// Period k is [start + k P, start + (k+1) P). The read is due at a random instant inside it:
-/// stratified sampling, which cannot beat with frames (SAMPLING.md 4). The instant is uniform in
-/// the period less its last 50 us (at most half of it), so that a sleep that ends a little late
+/// stratified sampling, which cannot beat with frames (docs/methodology.md). The instant is uniform
+/// in the period less its last 50 us (at most half of it), so that a sleep that ends a little late
 /// still leaves time to read. A period that has ended before its read began is missed and counted;
 /// a late read inside its period is kept. No period is read twice or later, so a stall of any
 /// length is followed by no burst.

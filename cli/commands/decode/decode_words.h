@@ -21,7 +21,7 @@ struct StatusWord {
                                                    std::string_view text);
 
 /// All ones never comes from a working status register: the device is off the bus, hung, asleep,
-/// or the address is not mapped (SAMPLING 2).
+/// or the address is not mapped.
 [[nodiscard]] bool is_invalid_read(const StatusWord& word);
 
 struct SetField {

@@ -64,8 +64,9 @@ TEST_CASE("fewer than ten samples give no interval") {
 }
 
 TEST_CASE("the more a unit stays as it is, the wider the workload and the narrower the recording") {
-  // p = 0.93, n = 1000; T expected for relaxation times of 1 and 8 ms (ANALYSIS: half widths of
-  // 2.5 and 6.4 points for the workload, 0.8 and 0.3 for the recording).
+  // p = 0.93, n = 1000; T expected for relaxation times of 1 and 8 ms at 1 kHz.
+  // Half widths of simulated two-state signals: 2.5 and 6.4 points for the workload, 0.8 and 0.3
+  // for the recording.
   const Counts quick{.samples = 1000, .busy = 930, .changes = 78};
   const Counts slow{.samples = 1000, .busy = 930, .changes = 15};
   CHECK(half(workload(quick, {})) == doctest::Approx(0.025).epsilon(0.15));
