@@ -30,7 +30,7 @@ struct SamplingOptions {
 
 /// Period k is [start + k P, start + (k+1) P). The read is due at a random instant inside it:
 /// stratified sampling, which cannot beat with frames (docs/methodology.md). The instant is uniform
-/// in the period less its last 50 us (at most half of it), so that a sleep that ends a little late
+/// in the period less its last 20 us (at most half of it), so that a sleep that ends a little late
 /// still leaves time to read. A period that has ended before its read began is missed and counted;
 /// a late read inside its period is kept. No period is read twice or later, so a stall of any
 /// length is followed by no burst.
@@ -61,6 +61,7 @@ class SamplingLoop {
   void begin_segment(std::vector<LostRegister> lost);
   [[nodiscard]] std::optional<std::int64_t> wait_until(std::int64_t due_ns,
                                                        const std::stop_token& stop) noexcept;
+  void learn_lateness(std::int64_t late_ns) noexcept;
   void skip_missed(std::int64_t now_ns) noexcept;
   void count_missed(std::uint64_t periods) noexcept;
   /// True when a register was lost.
@@ -80,6 +81,7 @@ class SamplingLoop {
   std::mt19937_64 instants_;
 
   std::int64_t grid_start_ns_ = 0;
+  std::int64_t usual_lateness_ns_ = 0;  ///< of sleeps, learnt
   std::uint64_t period_ = 0;            ///< the next one to sample
   std::uint64_t block_end_period_ = 0;  ///< the first one after the block in hand
 

@@ -34,8 +34,8 @@ TEST_CASE("each period has one sample, at instants that are uniform in all but i
   for (std::size_t k = 0; k < times.size(); ++k) {
     const auto in_period = times[k] - kStart - static_cast<std::int64_t>(k) * kNsPerMs;
     REQUIRE(in_period >= 0);
-    REQUIRE(in_period < 950'000);
-    const double u = double(in_period) / 950'000 - 0.5;
+    REQUIRE(in_period < 980'000);
+    const double u = double(in_period) / 980'000 - 0.5;
     sum += u;
     sum_of_squares += u * u;
     with_next += u * last;
@@ -117,9 +117,10 @@ TEST_CASE("a read that is late but inside its period is kept, and its lateness c
   const SamplingTotals& totals = blocks.back().totals;
   const auto& histogram = totals.lateness;
   CHECK(std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}) == totals.ticks);
-  CHECK(histogram[lateness_bucket(100'000)] > 900);
-  CHECK(lateness_quantile_us(histogram, 0.5).value_or(-1) == doctest::Approx(100).epsilon(0.19));
-  // Of the last 100 us, which slip into the next period, 50 us have instants: 0.5 %.
+  // The loop wakes 50 us early for sleeps that end late, and no more than that.
+  CHECK(histogram[lateness_bucket(50'000)] > 900);
+  CHECK(lateness_quantile_us(histogram, 0.5).value_or(-1) == doctest::Approx(50).epsilon(0.19));
+  // Of the last 50 us, which slip into the next period, 30 us have instants: 0.3 %.
   CHECK(totals.missed > 0);
   CHECK(totals.missed < 20);
   std::vector<std::uint64_t> periods;
@@ -130,17 +131,21 @@ TEST_CASE("a read that is late but inside its period is kept, and its lateness c
   CHECK(periods.back() + 1 == totals.ticks + totals.missed);
 }
 
-TEST_CASE("a sleep that ends as late as sleeps do misses no period, at the highest rate too") {
+TEST_CASE("sleeps that all end late miss a period only until the loop has learnt it") {
   for (const auto& [rate_hz, late_ns] :
-       {std::pair(1'000.0, 49'000), std::pair(10'000.0, 49'000), std::pair(20'000.0, 24'000)}) {
+       {std::pair(1'000.0, 49'000), std::pair(10'000.0, 49'000), std::pair(20'000.0, 45'000)}) {
     CAPTURE(rate_hz);
     LoopRig rig({.rate_hz = rate_hz});
     const std::int64_t late = late_ns;
     rig.clock.on_sleep([late](FakeClock& clock) { clock.advance(late); });
     rig.stop_at_read(4999);
     const auto blocks = rig.run();
-    CHECK(blocks.back().totals.ticks == 5000);
-    CHECK(blocks.back().totals.missed == 0);
+    const SamplingTotals& totals = blocks.back().totals;
+    CHECK(totals.ticks == 5000);
+    CHECK(totals.missed < 25);
+    if (rate_hz == 1'000.0) {  // at higher rates most instants lie nearer to their period's start
+      CHECK(lateness_quantile_us(totals.lateness, 0.5).value_or(99) < 3);
+    }
   }
 }
 
