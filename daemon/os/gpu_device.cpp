@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "daemon/os/sysfs.h"
+#include "regdb/chip_names.h"
 
 namespace gputrace::os {
 
@@ -117,6 +118,15 @@ std::optional<std::string> product_name(const fs::path& ids, std::uint16_t devic
   return std::nullopt;
 }
 
+/// A name that fits the kernel's buffer (AMDGPU_PRODUCT_NAME_LEN in amdgpu.h); boards without one
+/// have an empty file, broken ones anything.
+std::optional<std::string> board_name(const fs::path& device_dir) {
+  constexpr std::size_t kMaxLength = 64;
+  auto name = read_text(device_dir / "product_name");
+  const bool usable = name && !name->empty() && name->size() < kMaxLength;
+  return usable ? std::move(name) : std::nullopt;
+}
+
 /// These names end up on terminals; one of them comes from the board's own memory.
 std::string printable(std::string text) {
   for (char& c : text) {
@@ -128,16 +138,19 @@ std::string printable(std::string text) {
 
 std::string gpu_name(const SystemRoots& roots, const fs::path& device_dir,
                      const sampler::GpuIdentity& identity) {
-  if (const auto product = read_text(device_dir / "product_name"); product && !product->empty()) {
-    return printable(*product);
+  if (const auto name = board_name(device_dir)) {
+    return printable(*name);
   }
   if (identity.device_id && identity.revision_id) {
     if (const auto name = product_name(roots.ids, *identity.device_id, *identity.revision_id)) {
       return printable(*name);
     }
   }
-  return identity.device_id ? fmt::format("AMD GPU {:04x}:{:04x}", kAmd, *identity.device_id)
-                            : "AMD GPU";
+  if (!identity.device_id) {
+    return "AMD GPU";
+  }
+  return regdb::chip_name(*identity.device_id, identity.revision_id)
+      .value_or(fmt::format("AMD GPU {:04x}:{:04x}", kAmd, *identity.device_id));
 }
 
 bool is_same_device(const fs::path& one, const fs::path& other) {

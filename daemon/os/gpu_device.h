@@ -17,7 +17,8 @@ namespace gputrace::os {
 struct SystemRoots {
   std::filesystem::path sys = "/sys";
   std::filesystem::path dev = "/dev";
-  std::filesystem::path ids = "/usr/share/libdrm/amdgpu.ids";  ///< names, for sleeping GPUs too
+  /// Names, for sleeping GPUs too. Those that it lacks come from regdb/chips.txt.
+  std::filesystem::path ids = "/usr/share/libdrm/amdgpu.ids";
 };
 
 struct GpuDevice {

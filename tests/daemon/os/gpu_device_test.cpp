@@ -42,8 +42,8 @@ class TreeBuilder {
   void remove(const std::string& file) const {
     std::filesystem::remove_all(folder_.path() / device_ / file);
   }
-  [[nodiscard]] std::vector<GpuDevice> gpus() const {
-    return gpus_of({folder_.path(), folder_.path() / "dev", "/nowhere"});
+  [[nodiscard]] std::vector<GpuDevice> gpus(const std::filesystem::path& ids = "/nowhere") const {
+    return gpus_of({folder_.path(), folder_.path() / "dev", ids});
   }
 
  private:
@@ -143,7 +143,7 @@ TEST_CASE("missing files are absent values") {
   CHECK(gpus[0].render_node.empty());
   CHECK(gpus[0].runtime_status.empty());
   CHECK_FALSE(gpus[0].boot_vga);
-  CHECK(gpus[0].identity.name == "AMD GPU 1002:15bf");
+  CHECK(gpus[0].identity.name == "AMD GPU (Phoenix)");
 
   tree.remove("uevent");
   CHECK(tree.gpus().empty());  // nothing says that the driver is amdgpu
@@ -168,10 +168,32 @@ TEST_CASE("garbage in numbers is an absent value, never 0 or a part of the text"
   CHECK(tree.gpus().empty());
 }
 
+TEST_CASE("names come from the board, from amdgpu.ids, from our own list, else from the ids") {
+  const TreeBuilder tree;
+  tree.write("revision", "0xc1\n");
+  CHECK(tree.gpus().at(0).identity.name == "AMD Radeon 780M Graphics");
+  CHECK(select_gpu(tree.gpus(), "780m"));
+
+  const test::TempDir folder;
+  std::ofstream ids(folder.path() / "amdgpu.ids");
+  ids << "1.0.0\n15BF,\tC1,\tRadeon of libdrm\n" << std::flush;
+  CHECK(tree.gpus(folder.path() / "amdgpu.ids").at(0).identity.name == "Radeon of libdrm");
+
+  tree.write("product_name", "Radeon of the board\n");
+  CHECK(tree.gpus(folder.path() / "amdgpu.ids").at(0).identity.name == "Radeon of the board");
+
+  tree.remove("product_name");
+  tree.write("device", "0xfffe\n");
+  CHECK(tree.gpus().at(0).identity.name == "AMD GPU 1002:fffe");
+}
+
 TEST_CASE("a product name cannot send control characters to a terminal") {
   const TreeBuilder tree;
   tree.write("product_name", "Radeon\x1b[2J Pro\n");
   CHECK(tree.gpus().at(0).identity.name == "Radeon?[2J Pro");
+
+  tree.write("product_name", std::string(1000, 'x'));  // no name that the kernel would give
+  CHECK(tree.gpus().at(0).identity.name == "AMD GPU (Phoenix)");
 }
 
 TEST_CASE("a GPU is chosen by index, address, card, render node or name") {
