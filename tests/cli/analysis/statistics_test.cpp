@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "cli/analysis/window.h"
@@ -79,6 +80,42 @@ TEST_CASE("independent samples get the plain Wilson interval for both questions"
   const Counts counts{.samples = 1000, .busy = 500, .changes = 500};
   CHECK(workload(counts, {}).lower == doctest::Approx(0.469).epsilon(0.005));
   CHECK(recording(counts).lower == doctest::Approx(0.469).epsilon(0.005));
+}
+
+TEST_CASE("intervals agree with a calculation in Python, written from the formulas alone") {
+  // Quantile of t by integrating its density, the correlation time by bisection in double range.
+  struct Row {
+    Counts counts;
+    Interval workload;
+    Interval recording;
+  };
+  const std::vector<Row> rows{
+      {{.samples = 10, .busy = 0, .changes = 0}, {0.000000, 0.847216}, {0.000000, 0.300000}},
+      {{.samples = 10, .busy = 10, .changes = 0}, {0.152784, 1.000000}, {0.700000, 1.000000}},
+      {{.samples = 10, .busy = 5, .changes = 1}, {0.048026, 0.951974}, {0.385756, 0.614244}},
+      {{.samples = 10, .busy = 5, .changes = 9}, {0.217168, 0.782832}, {0.236593, 0.763407}},
+      {{.samples = 100, .busy = 50, .changes = 10}, {0.228063, 0.771937}, {0.472521, 0.527479}},
+      {{.samples = 100, .busy = 1, .changes = 2}, {0.000464, 0.180115}, {0.003094, 0.031829}},
+      {{.samples = 1000, .busy = 0, .changes = 0}, {0.000000, 0.053993}, {0.000000, 0.003000}},
+      {{.samples = 1000, .busy = 930, .changes = 78}, {0.900324, 0.951319}, {0.921455, 0.937678}},
+      {{.samples = 1000, .busy = 930, .changes = 15}, {0.828371, 0.973384}, {0.926672, 0.933188}},
+      {{.samples = 2999, .busy = 1500, .changes = 3}, {0.123648, 0.876497}, {0.499633, 0.500701}},
+      {{.samples = 5000, .busy = 2, .changes = 4}, {0.000046, 0.003474}, {0.000167, 0.000957}},
+      {{.samples = 1000, .busy = 500, .changes = 1}, {0.071306, 0.928694}, {0.498868, 0.501132}},
+      {{.samples = 1000, .busy = 500, .changes = 999}, {0.468996, 0.531004}, {0.469070, 0.530930}},
+      {{.samples = 12, .busy = 11, .changes = 2}, {0.338583, 0.995787}, {0.744170, 0.976524}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.counts.samples);
+    CAPTURE(row.counts.busy);
+    CAPTURE(row.counts.changes);
+    const Interval repeat = workload(row.counts, {});
+    const Interval run = recording(row.counts);
+    CHECK(std::abs(repeat.lower - row.workload.lower) < 2e-5);
+    CHECK(std::abs(repeat.upper - row.workload.upper) < 2e-5);
+    CHECK(std::abs(run.lower - row.recording.lower) < 2e-5);
+    CHECK(std::abs(run.upper - row.recording.upper) < 2e-5);
+  }
 }
 
 TEST_CASE("a very slow unit still has an interval") {
