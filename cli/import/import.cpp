@@ -11,13 +11,9 @@ namespace gputrace::import {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 /// What the first lines say. radeontop's messages may stand above its first line.
 Result<Format> detect(std::string_view text, const std::string& name) {
-  if (text.starts_with(kByteOrderMark)) {
-    text.remove_prefix(kByteOrderMark.size());
-  }
+  text = without_byte_order_mark(text);
   if (text.starts_with(kRegisterCsvMagic)) {
     return Format::kRegisterCsv;
   }

@@ -42,7 +42,8 @@ bool DumpCollector::is_message(const Line& line) {
   const bool printable_text = std::none_of(line.text.begin(), line.text.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r';
   });
-  const bool like_data = !line.text.empty() && line.text.front() >= '0' && line.text.front() <= '9';
+  const bool like_data = (line.text.front() >= '0' && line.text.front() <= '9') ||
+                         line.text.find("%, ") != std::string_view::npos;
   if (!dump_.times_ns.empty() || line.too_long || !printable_text || like_data) {
     return false;
   }
@@ -144,6 +145,9 @@ Result<RadeontopDump> read_radeontop_dump(LineReader& input, BadLines& bad_lines
     }
     if (!*more) {
       return dump;
+    }
+    if (line.number == 1) {
+      line.text = without_byte_order_mark(line.text);
     }
     if (trimmed(line.text).empty() || collector.is_message(line)) {
       continue;

@@ -179,8 +179,7 @@ Status RowImporter::begin(const std::string& regdb_revision) {
     session.started = TimeAnchor{first_ns_, first_ns_, *header_.started_realtime_ns};
   }
   store::SegmentDescription segment;
-  segment.gpu.name =
-      header_.gpu_name.empty() ? "AMD GPU, GC " + regdb::to_string(header_.gc) : header_.gpu_name;
+  segment.gpu.name = header_.gpu_name.empty() ? "AMD GPU" : header_.gpu_name;
   segment.gpu.gc = header_.gc;
   segment.start_ns = first_ns_;
   segment.rate_hz = header_.rate_hz;

@@ -14,7 +14,6 @@ namespace gputrace::import {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kTimeColumn = "time_ns";
 
 struct Keys {
@@ -27,11 +26,7 @@ std::size_t column_of(std::string_view part, std::string_view line) {
 }
 
 std::optional<BadCell> check_magic(const Line& line) {
-  std::string_view text = line.text;
-  if (text.starts_with(kByteOrderMark)) {
-    text.remove_prefix(kByteOrderMark.size());
-  }
-  text = trimmed(text);
+  const std::string_view text = trimmed(without_byte_order_mark(line.text));
   if (!text.starts_with(kRegisterCsvMagic)) {
     return BadCell{
         1, "a register CSV begins with the line '# gputrace-regs v1', not " + excerpt(text)};

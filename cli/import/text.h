@@ -16,6 +16,9 @@ namespace gputrace::import {
 /// Without blanks, tabs and a carriage return (files from Windows) at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
+/// Windows editors put a byte order mark before UTF-8.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
+
 /// The whole of `text` as a number, or nothing.
 template <class T>
 [[nodiscard]] std::optional<T> parse_number(std::string_view text) {

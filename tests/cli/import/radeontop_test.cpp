@@ -217,6 +217,20 @@ TEST_CASE("messages of radeontop above the first line are passed over, in any la
   CHECK(summary->rows == 1);
 }
 
+TEST_CASE("a byte order mark costs no line, and a damaged first line is no message") {
+  MemorySink sink;
+  const auto summary = import_text(
+      "\xef\xbb\xbf" + dump_line("1600000000.0", 60) + dump_line("1600000001.0", 40), sink);
+  REQUIRE(summary.has_value());
+  CHECK(summary->rows == 2);
+
+  MemorySink damaged;
+  const auto refused =
+      import_text("-" + dump_line("1600000000.0", 60) + dump_line("1600000001.0", 40), damaged);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message.find("trace:1:1: '-1600000000' is not a number") == 0);
+}
+
 TEST_CASE("lines without bus and lines of another bus do not mix") {
   MemorySink sink;
   const auto summary = import_text(
