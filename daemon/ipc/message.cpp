@@ -35,16 +35,25 @@ constexpr std::array<std::pair<ErrorCode, std::string_view>, 10> kErrorNames{{
     {ErrorCode::kIo, "io"},
 }};
 
-std::string_view error_name(ErrorCode code) {
-  const auto* found = std::find_if(kErrorNames.begin(), kErrorNames.end(),
-                                   [code](const auto& row) { return row.first == code; });
-  return found == kErrorNames.end() ? "io" : found->second;
+constexpr std::array<std::pair<OnExisting, std::string_view>, 3> kOnExistingNames{{
+    {OnExisting::kRefuse, "refuse"},
+    {OnExisting::kReplace, "replace"},
+    {OnExisting::kNumber, "number"},
+}};
+
+/// The last one for a value that is not in the table.
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) {
+  const auto* found = std::find_if(table.begin(), table.end(),
+                                   [value](const auto& row) { return row.first == value; });
+  return found == table.end() ? table.back().second : found->second;
 }
 
-std::optional<ErrorCode> error_code(std::string_view name) {
-  const auto* found = std::find_if(kErrorNames.begin(), kErrorNames.end(),
+template <class Table>
+auto value_in(const Table& table, std::string_view name) {
+  const auto* found = std::find_if(table.begin(), table.end(),
                                    [name](const auto& row) { return row.second == name; });
-  return found == kErrorNames.end() ? std::nullopt : std::optional(found->first);
+  return found == table.end() ? std::nullopt : std::optional(found->first);
 }
 
 std::string shortened(std::string_view text) {
@@ -77,7 +86,7 @@ json to_json(const StartOrder& order) {
           {"source", bytes_to_json(order.source)},
           {"rate_hz", order.rate_hz},
           {"file", bytes_to_json(order.file)},
-          {"replace_file", order.replace_file},
+          {"on_existing", name_in(kOnExistingNames, order.on_existing)},
           {"label", text_or_null(order.label)},
           {"command", order.command ? list(*order.command) : json(nullptr)}};
 }
@@ -103,6 +112,7 @@ json to_json(const ReadyAnswer& answer) {
     }
   }
   return {{"type", "ready"},
+          {"file", bytes_to_json(answer.file)},
           {"gpu_name", bytes_to_json(shortened(answer.gpu_name))},
           {"simulated", answer.simulated},
           {"scenario", bytes_to_json(shortened(answer.scenario))},
@@ -112,7 +122,7 @@ json to_json(const ReadyAnswer& answer) {
 
 json to_json(const FailedAnswer& answer) {
   return {{"type", "failed"},
-          {"code", error_name(answer.error.code)},
+          {"code", name_in(kErrorNames, answer.error.code)},
           {"message", bytes_to_json(shortened(answer.error.message))}};
 }
 
@@ -136,13 +146,13 @@ json to_json(const ClosedAnswer& answer) {
           {"cut", text_or_null(cut)}};
 }
 
-StartOrder read_start(JsonFields& fields) {
+StartOrder read_start(JsonFields& fields, OnExisting on_existing) {
   StartOrder order;
+  order.on_existing = on_existing;
   order.gpu = fields.text("gpu", kMaxPathBytes);
   order.source = fields.text("source", kMaxLabelBytes);
   order.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
   order.file = fields.text("file", kMaxPathBytes);
-  order.replace_file = fields.boolean("replace_file");
   order.label = fields.optional_text("label", kMaxLabelBytes);
   if (!fields.is_null("command")) {
     order.command = fields.texts("command", kMaxCommandWords, kMaxCommandBytes, kMaxCommandBytes);
@@ -161,6 +171,7 @@ StopOrder read_stop(JsonFields& fields) {
 
 ReadyAnswer read_ready(JsonFields& fields) {
   ReadyAnswer answer;
+  answer.file = fields.text("file", kMaxPathBytes);
   answer.gpu_name = fields.text("gpu_name", kMaxTextBytes);
   answer.simulated = fields.boolean("simulated");
   answer.scenario = fields.text("scenario", kMaxTextBytes);
@@ -231,7 +242,11 @@ Result<Order> decode_order(std::string_view message) {
   const auto& type = (*object)["type"].get_ref<const std::string&>();
   JsonFields fields(*object);
   if (type == "start") {
-    return checked<Order>(read_start(fields), fields);
+    const auto on_existing = value_in(kOnExistingNames, fields.text("on_existing", kMaxLabelBytes));
+    if (!on_existing) {
+      return bad_message("field 'on_existing' is neither refuse, replace nor number");
+    }
+    return checked<Order>(read_start(fields, *on_existing), fields);
   }
   if (type == "mark") {
     return checked<Order>(read_mark(fields), fields);
@@ -253,7 +268,7 @@ Result<Answer> decode_answer(std::string_view message) {
     return checked<Answer>(read_ready(fields), fields);
   }
   if (type == "failed") {
-    const std::optional<ErrorCode> code = error_code(fields.text("code", kMaxLabelBytes));
+    const auto code = value_in(kErrorNames, fields.text("code", kMaxLabelBytes));
     FailedAnswer answer{{code.value_or(ErrorCode::kIo), fields.text("message", kMaxTextBytes)}};
     if (!code) {
       return bad_message("field 'code' is not an error code");

@@ -27,13 +27,19 @@ inline constexpr std::size_t kMaxNotes = 16;
 inline constexpr std::size_t kMaxCommandBytes = std::size_t{16} * 1024;
 inline constexpr std::size_t kMaxCommandWords = 1024;
 
+enum class OnExisting {
+  kRefuse,
+  kReplace,
+  kNumber,  ///< the name was made up: another one with a number will do
+};
+
 /// Open the GPU, create the file, sample. Answered by ready or failed.
 struct StartOrder {
   std::string gpu;     ///< argument of --gpu; empty = the default GPU
   std::string source;  ///< "auto" or "drm"
   double rate_hz = 0;
   std::string file;
-  bool replace_file = false;
+  OnExisting on_existing = OnExisting::kRefuse;
   std::optional<std::string> label;
   std::optional<std::vector<std::string>> command;
 
@@ -60,6 +66,7 @@ struct StopOrder {
 using Order = std::variant<StartOrder, MarkOrder, StopOrder>;
 
 struct ReadyAnswer {
+  std::string file;  ///< that of the order, or the one with a number
   std::string gpu_name;
   bool simulated = false;
   std::string scenario;

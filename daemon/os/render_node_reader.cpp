@@ -178,19 +178,24 @@ std::vector<sampler::LostRegister> RenderNodeReader::drop_lost() {
       kept.push_back(std::move(offered));
       continue;
     }
-    const int error = gone_errno_ != 0 ? gone_errno_ : EFAULT;
-    const std::string_view meaning =
-        gone_errno_ != 0
-            ? "; the GPU was unplugged or its driver unloaded, nothing more is recorded"
-            : "; the kernel no longer allows it, the other registers go on";
-    const std::string what = call_text(offered.dword_offset, access_.node);
-    lost.push_back(
-        {std::move(offered.name), error_from_errno(error, what).message + std::string(meaning)});
+    std::string reason = gone_errno_ != 0 ? reason_gone() : reason_refused(offered.dword_offset);
+    lost.push_back({std::move(offered.name), std::move(reason)});
   }
   registers_ = std::move(kept);
   groups_ = group_neighbours(registers_);
   refused_now_.clear();
   return lost;
+}
+
+/// The same for all registers, so that it can be said once.
+std::string RenderNodeReader::reason_gone() const {
+  return error_from_errno(gone_errno_, "ioctl READ_MMR_REG on " + access_.node).message +
+         "; the GPU was unplugged or its driver unloaded, nothing more is recorded";
+}
+
+std::string RenderNodeReader::reason_refused(std::uint32_t offset) const {
+  return error_from_errno(EFAULT, call_text(offset, access_.node)).message +
+         "; the kernel no longer allows it, the other registers go on";
 }
 
 std::string RenderNodeReader::last_error() const {

@@ -59,6 +59,8 @@ class RenderNodeReader final : public sampler::RegisterReader {
   void read_group(const RegisterGroup& group, sampler::ReadBuffer out) noexcept;
   [[nodiscard]] sampler::SampleState state_of_error(int error_number,
                                                     std::uint32_t first_offset) noexcept;
+  [[nodiscard]] std::string reason_gone() const;
+  [[nodiscard]] std::string reason_refused(std::uint32_t offset) const;
 
   static constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min() / 2;
 

@@ -17,9 +17,10 @@ namespace gputrace::recorder {
 namespace {
 
 // The recorder ends when it is told to or its socket closes, never by one of these: a Ctrl-C meant
-// for the workload would cut the file.
-constexpr std::array<int, 10> kIgnored{SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
-                                       SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
+// for the workload would cut the file. So would a limit meant for the workload; with SIGXFSZ
+// ignored a write over RLIMIT_FSIZE fails with EFBIG, and the recording ends as on a full disk.
+constexpr std::array<int, 12> kIgnored{SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1, SIGUSR2,
+                                       SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ, SIGXCPU};
 
 void close_range(unsigned first, unsigned last) {
   if (first > last) {

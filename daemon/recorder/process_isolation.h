@@ -4,8 +4,9 @@
 
 namespace gputrace::recorder {
 
-/// Ignores the signals of a terminal and of polite killers, leaves the session, points standard
-/// input, output and error at /dev/null and closes every other descriptor but `keep_fd`.
+/// Ignores the signals of a terminal, of polite killers and of soft limits, leaves the session,
+/// points standard input, output and error at /dev/null and closes every other descriptor but
+/// `keep_fd`.
 void isolate_process(int keep_fd);
 
 }  // namespace gputrace::recorder

@@ -33,20 +33,22 @@ ReadingThread::ReadingThread(std::unique_ptr<sampler::RegisterReader> reader,
              reader_->registers().size(), sampler::block_capacity(options)),
       loop_(*reader_, queue_, clock_, options) {}
 
-std::vector<std::string> ReadingThread::start() {
-  std::future<std::vector<std::string>> prepared = prepared_.get_future();
+std::vector<Refusal> ReadingThread::start() {
+  std::future<std::vector<Refusal>> prepared = prepared_.get_future();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   return prepared.get();
 }
 
 void ReadingThread::run(const std::stop_token& stop) {
-  std::vector<std::string> refused;
-  for (const Status& status :
-       {set_timer_slack(kSlackNs), set_fifo_scheduling(kPriority), loop_.pin_memory()}) {
+  std::vector<Refusal> refused;
+  const auto note = [&refused](const char* kind, const Status& status) {
     if (!status) {
-      refused.push_back(status.error().message);
+      refused.push_back({kind, status.error().message});
     }
-  }
+  };
+  note("no_timer_slack", set_timer_slack(kSlackNs));
+  note("no_realtime", set_fifo_scheduling(kPriority));
+  note("no_locked_memory", loop_.pin_memory());
   prepared_.set_value(std::move(refused));
   loop_.run(stop);
   ended_.store(true, std::memory_order_release);

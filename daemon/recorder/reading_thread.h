@@ -16,6 +16,12 @@
 
 namespace gputrace::recorder {
 
+/// Something that makes sampling punctual and that this process may not have.
+struct Refusal {
+  std::string kind;  ///< of the event: "no_realtime", "no_locked_memory", "no_timer_slack"
+  std::string text;
+};
+
 class ReadingThread {
  public:
   ReadingThread(std::unique_ptr<sampler::RegisterReader> reader,
@@ -24,8 +30,8 @@ class ReadingThread {
   ReadingThread& operator=(const ReadingThread&) = delete;
   ~ReadingThread() = default;  ///< waits for the thread
 
-  /// Starts sampling; returns what the thread could not get of scheduling and memory, in words.
-  [[nodiscard]] std::vector<std::string> start();
+  /// Starts sampling; returns what the thread could not get of scheduling and memory.
+  [[nodiscard]] std::vector<Refusal> start();
   /// The loop submits the block in hand and closes the queue, as soon as a read in progress
   /// returns.
   void request_stop() { thread_.request_stop(); }
@@ -42,7 +48,7 @@ class ReadingThread {
   sampler::BlockQueue queue_;
   MonotonicClock clock_;
   sampler::SamplingLoop loop_;
-  std::promise<std::vector<std::string>> prepared_;
+  std::promise<std::vector<Refusal>> prepared_;
   std::atomic<bool> ended_{false};
   std::jthread thread_;  // last: it uses all of the above
 };

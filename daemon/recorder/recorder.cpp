@@ -24,9 +24,34 @@ namespace gputrace::recorder {
 
 namespace {
 
+constexpr int kMostNumbered = 1000;
+
 /// The file of a recording that never began says nothing; one that cannot be removed stays.
 void remove_session(const std::filesystem::path& file) {
   [[maybe_unused]] const Status removed = store::remove_session_file(file);
+}
+
+/// Another recording that began in the same second has taken the name: NAME-2, NAME-3, ...
+std::filesystem::path numbered(const std::filesystem::path& file, int number) {
+  return file.parent_path() /
+         fmt::format("{}-{}{}", file.stem().string(), number, file.extension().string());
+}
+
+Result<store::SessionWriter> create_session(const ipc::StartOrder& order,
+                                            const store::SessionDescription& description) {
+  const store::OnExisting on_existing = order.on_existing == ipc::OnExisting::kReplace
+                                            ? store::OnExisting::kReplace
+                                            : store::OnExisting::kRefuse;
+  std::filesystem::path file = order.file;
+  for (int number = 2;; ++number) {
+    Result<store::SessionWriter> writer =
+        store::SessionWriter::create(file, on_existing, description);
+    if (writer || writer.error().code != ErrorCode::kExists || number > kMostNumbered ||
+        order.on_existing != ipc::OnExisting::kNumber) {
+      return writer;
+    }
+    file = numbered(order.file, number);
+  }
 }
 
 class Recorder {
@@ -129,20 +154,25 @@ Result<ipc::ReadyAnswer> Recorder::start(const ipc::StartOrder& order) {
   if (!writer) {
     return tl::unexpected(writer.error());
   }
+  const std::string file = writer->path().string();
   sampler::SamplingOptions sampling;
   sampling.rate_hz = order.rate_hz;
   sampling.seed = static_cast<std::uint64_t>(started.realtime_ns);
   reading_ = std::make_unique<ReadingThread>(std::move(gpu->reader), sampling);
-  const std::vector<std::string> refused = reading_->start();
+  const std::vector<Refusal> refused = reading_->start();
   writing_ =
       std::make_unique<WritingThread>(std::move(*writer), segment, started, *reading_,
                                       [this](const ipc::WarningAnswer& answer) { send(answer); });
-  for (const std::string& text : refused) {
-    writing_->add_event({started.monotonic_ns, "note", text});
+  for (const Refusal& refusal : refused) {
+    writing_->add_event({started.monotonic_ns, refusal.kind, refusal.text});
   }
   writing_->start();
-  return ipc::ReadyAnswer{gpu->identity.name, gpu->identity.simulated, gpu->identity.scenario,
-                          gpu->load_seconds, gpu->notes};
+  return ipc::ReadyAnswer{file,
+                          gpu->identity.name,
+                          gpu->identity.simulated,
+                          gpu->identity.scenario,
+                          gpu->load_seconds,
+                          gpu->notes};
 }
 
 Result<store::SessionWriter> Recorder::create_file(const ipc::StartOrder& order,
@@ -153,9 +183,7 @@ Result<store::SessionWriter> Recorder::create_file(const ipc::StartOrder& order,
   description.label = order.label;
   description.command = order.command;
   description.started = started;
-  Result<store::SessionWriter> writer = store::SessionWriter::create(
-      order.file, order.replace_file ? store::OnExisting::kReplace : store::OnExisting::kRefuse,
-      description);
+  Result<store::SessionWriter> writer = create_session(order, description);
   if (!writer) {
     return writer;
   }
@@ -167,8 +195,8 @@ Result<store::SessionWriter> Recorder::create_file(const ipc::StartOrder& order,
     status = writer->commit();
   }
   if (!status) {
+    remove_session(writer->path());
     writer = tl::unexpected(status.error());
-    remove_session(order.file);
   }
   return writer;
 }

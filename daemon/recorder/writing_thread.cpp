@@ -24,10 +24,21 @@ bool same_registers(const std::vector<sampler::OfferedRegister>& a,
                     [](const auto& x, const auto& y) { return x.name == y.name; });
 }
 
+/// "A, B: why; C: another reason". An unplugged GPU has one reason for all its registers.
 std::string describe_lost(const std::vector<sampler::LostRegister>& lost) {
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> by_reason;  // few: each is looked at in turn
   for (const sampler::LostRegister& reg : lost) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", reg.name, reg.reason);
+    const auto same = std::find_if(by_reason.begin(), by_reason.end(),
+                                   [&](const auto& row) { return row.first == reg.reason; });
+    if (same == by_reason.end()) {
+      by_reason.emplace_back(reg.reason, reg.name);
+    } else {
+      same->second += ", " + reg.name;
+    }
+  }
+  std::string text;
+  for (const auto& [reason, names] : by_reason) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", names, reason);
   }
   return text;
 }

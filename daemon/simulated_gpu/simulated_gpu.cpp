@@ -11,7 +11,7 @@ namespace {
 
 class SimulatedReader final : public sampler::RegisterReader {
  public:
-  SimulatedReader(Simulation simulation, std::int64_t start_ns)
+  SimulatedReader(Simulation simulation, std::optional<std::int64_t> start_ns)
       : simulation_(std::move(simulation)), start_ns_(start_ns) {}
 
   [[nodiscard]] std::span<const sampler::OfferedRegister> registers() const noexcept override {
@@ -20,7 +20,9 @@ class SimulatedReader final : public sampler::RegisterReader {
 
   void read(std::int64_t now_ns, sampler::ReadBuffer out) noexcept override {
     const std::int64_t begin_ns = monotonic_now_ns();
-    const UnitMask state = simulation_.state_at(now_ns - start_ns_);
+    const std::int64_t start_ns = start_ns_.value_or(now_ns);
+    start_ns_ = start_ns;
+    const UnitMask state = simulation_.state_at(now_ns - start_ns);
     for (std::size_t i = 0; i < out.words.size(); ++i) {
       out.words[i] = simulation_.word(i, state);
       out.states[i] = sampler::SampleState::kValid;
@@ -36,7 +38,7 @@ class SimulatedReader final : public sampler::RegisterReader {
 
  private:
   Simulation simulation_;
-  std::int64_t start_ns_;
+  std::optional<std::int64_t> start_ns_;  ///< absent until the first read
 };
 
 sampler::GpuIdentity identity_of(const Simulation& simulation) {
@@ -54,7 +56,7 @@ sampler::GpuIdentity identity_of(const Simulation& simulation) {
 Result<OpenedSimulation> open_simulated_gpu(std::string_view argument,
                                             const regdb::RegisterDatabase& regdb,
                                             const std::filesystem::path& cache_folder,
-                                            std::int64_t start_ns) {
+                                            std::optional<std::int64_t> start_ns) {
   const std::int64_t begin_ns = monotonic_now_ns();
   auto simulation = Simulation::open(argument, regdb, cache_folder);
   if (!simulation) {

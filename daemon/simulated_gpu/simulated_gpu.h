@@ -1,8 +1,10 @@
 // The simulated GPU as the rest of the program sees it: a RegisterReader on a queueing model.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +24,13 @@ struct OpenedSimulation {
 };
 
 /// `argument` is what follows `--gpu`: "sim:780m", "sim:780m:game", "sim:780m:FILE.json".
-/// `cache_folder` empty = no cache. `start_ns`: CLOCK_MONOTONIC at which the scenario begins; it
-/// repeats from its start when it has ended.
+/// `cache_folder` empty = no cache. `start_ns`: CLOCK_MONOTONIC at which the scenario begins,
+/// absent = with the first read, however long loading took; it repeats from its start when it has
+/// ended.
 [[nodiscard]] Result<OpenedSimulation> open_simulated_gpu(std::string_view argument,
                                                           const regdb::RegisterDatabase& regdb,
                                                           const std::filesystem::path& cache_folder,
-                                                          std::int64_t start_ns);
+                                                          std::optional<std::int64_t> start_ns);
 
 [[nodiscard]] bool is_simulated_argument(std::string_view argument);
 

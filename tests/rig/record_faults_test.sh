@@ -18,6 +18,14 @@ check() { # WHAT WANTED GOT
   fi
 }
 
+lacks() { # WHAT FILE WORDS
+  if grep -q -- "$3" "$2"; then
+    echo "FAILED: $1: '$3' is in:" >&2
+    cat "$2" >&2
+    failures=$((failures + 1))
+  fi
+}
+
 contains() { # WHAT FILE WORDS
   if ! grep -q -- "$3" "$2"; then
     echo "FAILED: $1: '$3' is not in:" >&2
@@ -50,15 +58,23 @@ contains "reset" "$folder/reset.json" '"reset":'
 
 record hung "$until_above echo hold_reads=1 >\$0; until above held 0; do :; done; exit 7"
 check "status while a read hangs" 7 $?
+# It never returns by itself: that gputrace has ended means that it did not wait.
+check "the read that hangs when gputrace has ended" 1 "$(sed -n 's/^hold_reads=//p' "$control")"
+lacks "the file beside a read that hangs" "$folder/hung.err" "has not closed"
 echo hold_reads=0 >"$control"
 report hung
 contains "session beside a read that hangs" "$folder/hung.json" '"exit_code": 7'
 
-record gone "echo unplugged=1 >\$0; exit 5"
+# The event is in the file at most 2 s later.
+export gputrace folder
+record gone "echo unplugged=1 >\$0
+  until \$gputrace sql \$folder/gone 'SELECT kind FROM events' | grep -q lost; do :; done; exit 5"
 check "status after an unplug" 5 $?
 echo unplugged=0 >"$control"
 report gone
 contains "session of an unplugged GPU" "$folder/gone.json" '"exit_code": 5'
+contains "an unplugged GPU" "$folder/gone.err" "was unplugged"
+check "times that an unplug is told" 1 "$(grep -o 'was unplugged' "$folder/gone.err" | wc -l)"
 
 touched=$(sed -n 's/^ioctls=//p' "$control")
 echo suspended=1 >"$control"

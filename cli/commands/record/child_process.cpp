@@ -1,6 +1,7 @@
 #include "cli/commands/record/child_process.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -33,6 +34,8 @@ Result<ChildProcess> start_child(const std::vector<std::string>& command, const 
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return fail_errno(errno, "cannot make a pipe");
   }
+  int parent_death_signal = 0;
+  ::prctl(PR_GET_PDEATHSIG, &parent_death_signal, 0, 0, 0);
   UniqueFd read_end(ends[0]);
   const UniqueFd write_end(ends[1]);
   const pid_t pid = ::fork();
@@ -43,6 +46,7 @@ Result<ChildProcess> start_child(const std::vector<std::string>& command, const 
     if (const int error_number = become_user ? become_user() : 0; error_number != 0) {
       report_and_exit(write_end.get(), error_number);
     }
+    ::prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(parent_death_signal), 0, 0, 0);
     signals.restore();
     ::execvp(argv.front(), argv.data());
     report_and_exit(write_end.get(), errno);

@@ -21,7 +21,8 @@ struct ChildProcess {
 };
 
 /// Forks and executes `command` (found in PATH). `become_user` runs in the child first and returns
-/// an errno or 0; empty = nothing to do.
+/// an errno or 0; empty = nothing to do. A signal that gputrace asked to get when its parent ends
+/// (PR_SET_PDEATHSIG, which fork(2) clears) is asked for again: CMD gets it when gputrace ends.
 [[nodiscard]] Result<ChildProcess> start_child(const std::vector<std::string>& command,
                                                const SignalGate& signals,
                                                const std::function<int()>& become_user);

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/base/time.h"
 #include "daemon/os/gpu_device.h"
 #include "daemon/os/render_node.h"
 #include "daemon/simulated_gpu/simulated_gpu.h"
@@ -71,7 +70,7 @@ std::vector<std::string> describe_missing(const regdb::RegisterMap& map,
 Result<recorder::OpenedGpu> open_simulated(const std::string& argument,
                                            const regdb::RegisterDatabase& regdb) {
   Result<simulated_gpu::OpenedSimulation> simulation =
-      simulated_gpu::open_simulated_gpu(argument, regdb, cache_folder(), monotonic_now_ns());
+      simulated_gpu::open_simulated_gpu(argument, regdb, cache_folder(), std::nullopt);
   if (!simulation) {
     return tl::unexpected(simulation.error());
   }

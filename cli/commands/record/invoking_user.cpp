@@ -34,6 +34,30 @@ Result<unsigned> id_from_environment(const char* name) {
   return id;
 }
 
+InvokingUser look_up(uid_t uid, gid_t gid) {
+  InvokingUser user{uid, gid, {}, std::nullopt};
+  std::vector<char> text(16384);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, text.data(), text.size(), &found) == 0 && found != nullptr) {
+    user.name = found->pw_name;
+    user.home = found->pw_dir;
+  }
+  return user;
+}
+
+/// Absent or `of_root`: `of_user`; with nothing known of the user, unset.
+Status replace_variable(const char* name, const std::string& of_root, const std::string& of_user) {
+  const char* value = std::getenv(name);
+  if (value != nullptr && value != of_root) {
+    return {};
+  }
+  if ((of_user.empty() ? ::unsetenv(name) : ::setenv(name, of_user.c_str(), 1)) != 0) {
+    return fail_errno(errno, fmt::format("cannot set {}", name));
+  }
+  return {};
+}
+
 Status drop_capabilities() {
   __user_cap_header_struct header{};
   header.version = _LINUX_CAPABILITY_VERSION_3;
@@ -61,15 +85,11 @@ Result<std::optional<InvokingUser>> find_invoking_user() {
   if (!gid) {
     return tl::unexpected(gid.error());
   }
-  InvokingUser user{*uid, *gid, {}, std::nullopt};
-  std::vector<char> text(16384);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(user.uid, &entry, text.data(), text.size(), &found) == 0 && found != nullptr) {
-    user.name = found->pw_name;
-    user.home = found->pw_dir;
-  }
-  return std::optional(std::move(user));
+  return std::optional(look_up(*uid, *gid));
+}
+
+std::string describe(const InvokingUser& user) {
+  return user.name.empty() ? fmt::format("user {}", user.uid) : user.name;
 }
 
 Status become(const InvokingUser& user) {
@@ -85,6 +105,21 @@ Status become(const InvokingUser& user) {
   if (::setuid(0) == 0) {
     return fail(ErrorCode::kPermissionDenied,
                 fmt::format("user {} can still become root", user.uid));
+  }
+  return {};
+}
+
+Status take_environment(const InvokingUser& user) {
+  const InvokingUser root = look_up(0, 0);
+  const std::string home_of_root = root.home.value_or("/root").string();
+  if (const Status status = replace_variable("HOME", home_of_root, user.home.value_or("").string());
+      !status) {
+    return status;
+  }
+  for (const char* name : {"USER", "LOGNAME"}) {
+    if (const Status status = replace_variable(name, root.name, user.name); !status) {
+      return status;
+    }
   }
   return {};
 }

@@ -9,6 +9,7 @@ namespace gputrace::commands {
 namespace {
 
 constexpr double kUnknownWorthAWarning = 0.05;
+constexpr double kMissedWorthAWarning = 0.01;
 
 std::string safe(const std::string& text) {
   return report::escape_for_terminal(text, false);
@@ -62,6 +63,13 @@ std::vector<std::string> closing_warnings(const ipc::ClosedAnswer& closed) {
     lines.push_back(fmt::format(
         "{} samples were dropped because the disk was too slow; record to a faster one with -o",
         closed.dropped));
+  }
+  const auto periods =
+      static_cast<double>(closed.samples + closed.dropped) + static_cast<double>(closed.missed);
+  if (periods > 0 && static_cast<double>(closed.missed) / periods > kMissedWorthAWarning) {
+    lines.push_back(
+        fmt::format("{:.0f} % of the periods were missed; `gputrace report` says what helps",
+                    static_cast<double>(closed.missed) / periods * 100));
   }
   if (closed.unknown && *closed.unknown > kUnknownWorthAWarning) {
     lines.push_back(

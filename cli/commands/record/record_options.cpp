@@ -137,6 +137,15 @@ Status check_combination(const RecordOptions& options, bool wait_given) {
   if (options.output && options.output->empty()) {
     return usage("-o needs the name of a file");
   }
+  if (options.output == "-") {
+    return usage("-o - : a session is a database and cannot go to standard output; name a file");
+  }
+  if (options.output && options.output->native().size() > ipc::kMaxPathBytes) {
+    return usage(fmt::format("-o is longer than {} bytes", ipc::kMaxPathBytes));
+  }
+  if (options.gpu.size() > ipc::kMaxPathBytes) {
+    return usage(fmt::format("--gpu is longer than {} bytes", ipc::kMaxPathBytes));
+  }
   if (options.label && options.label->size() > ipc::kMaxLabelBytes) {
     return usage(fmt::format("--label is longer than {} bytes", ipc::kMaxLabelBytes));
   }
@@ -307,7 +316,9 @@ found, 126 when it cannot be executed. 1 when recording cannot start (CMD is not
 started then), 2 for a wrong command line. Without CMD: 0.
 
 `sudo gputrace record -- CMD` runs CMD as the user who called sudo and writes
-the file as that user.
+the file as that user. HOME, USER and LOGNAME of CMD are that user's again where
+sudo made them root's; all else that sudo took from the environment stays away
+(sudo -E keeps it).
 
 Examples:
   gputrace record -- glxgears

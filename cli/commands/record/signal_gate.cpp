@@ -17,8 +17,13 @@ Result<SignalGate> SignalGate::close_gate() {
   SignalGate gate;
   sigset_t accepted;
   ::sigemptyset(&accepted);
+  ::sigemptyset(&gate.ignored_at_start_);
   for (const int number : kAccepted) {
     ::sigaddset(&accepted, number);
+    struct sigaction inherited{};
+    if (::sigaction(number, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN) {
+      ::sigaddset(&gate.ignored_at_start_, number);
+    }
   }
   // Blocked signals are queued even where they are ignored (sig_ignored() in kernel/signal.c), so
   // this works under nohup too. The mask must be in place before any child exists.
@@ -50,7 +55,9 @@ std::optional<ReceivedSignal> SignalGate::take() const noexcept {
   if (got != static_cast<ssize_t>(sizeof info)) {
     return std::nullopt;
   }
-  return ReceivedSignal{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+  const int number = static_cast<int>(info.ssi_signo);
+  return ReceivedSignal{number, info.ssi_code == SI_KERNEL,
+                        ::sigismember(&ignored_at_start_, number) == 1};
 }
 
 void SignalGate::restore() const noexcept {

@@ -15,6 +15,8 @@ struct ReceivedSignal {
   /// Sent by the kernel on behalf of the terminal: CMD, which is in the same process group, has
   /// got it already (SI_KERNEL; drivers/tty and kernel/signal.c use SEND_SIG_PRIV).
   bool from_terminal = false;
+  /// gputrace was started with this signal ignored: by nohup, or as a job in the background.
+  bool ignored_at_start = false;
 };
 
 class SignalGate {
@@ -35,6 +37,7 @@ class SignalGate {
   SignalGate() = default;
 
   UniqueFd fd_;
+  sigset_t ignored_at_start_{};
   sigset_t inherited_mask_{};
   struct sigaction inherited_child_action_{};
 };

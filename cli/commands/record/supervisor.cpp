@@ -136,7 +136,10 @@ Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
                        ready.simulated ? ", SIMULATED" : ""));
     return {};
   }
-  if (::geteuid() == 0 && !target_.user) {
+  if (target_.user) {
+    inform(fmt::format("the command runs as {}, who called sudo",
+                       report::escape_for_terminal(describe(*target_.user), false)));
+  } else if (::geteuid() == 0) {
     inform("running as root, and so does the command");
   }
   return workload_.start(*options_.command, signals_, target_.user);
@@ -258,7 +261,7 @@ void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
   for (const std::string& warning : warnings_) {
     log_(LogLevel::kWarning, report::escape_for_terminal(warning, false));
   }
-  const std::string file = report::escape_for_terminal(target_.file.string(), false);
+  const std::string file = report::escape_for_terminal(ready.file, false);
   if (closed_) {
     for (const std::string& line : closing_warnings(*closed_)) {
       log_(LogLevel::kWarning, line);
@@ -301,7 +304,10 @@ ipc::StartOrder make_start_order(const RecordOptions& options, const RecordingTa
   order.source = options.source;
   order.rate_hz = options.rate_hz;
   order.file = target.file.string();
-  order.replace_file = options.force;
+  // A name that we made up may be taken by a recording that begins at the same time.
+  order.on_existing = !options.output ? ipc::OnExisting::kNumber
+                      : options.force ? ipc::OnExisting::kReplace
+                                      : ipc::OnExisting::kRefuse;
   order.label = options.label;
   if (options.command) {
     order.command = ipc::shorten_command(*options.command);

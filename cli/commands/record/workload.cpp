@@ -18,8 +18,14 @@ namespace gputrace::commands {
 
 namespace {
 
-bool asks_to_end(int signal) {
-  return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
+bool asks_to_end(const ReceivedSignal& signal) {
+  // A job in the background of a script has the terminal's Ctrl-C ignored, and so does nohup with a
+  // SIGHUP, which shells send as any process does. A SIGINT that a process sends is meant.
+  if (signal.ignored_at_start && (signal.from_terminal || signal.number == SIGHUP)) {
+    return false;
+  }
+  return signal.number == SIGINT || signal.number == SIGQUIT || signal.number == SIGTERM ||
+         signal.number == SIGHUP;
 }
 
 ChildEnd end_of(const siginfo_t& info) {
@@ -39,10 +45,19 @@ int ChildEnd::status() const {
 
 Result<Workload> Workload::prepare(const RecordOptions& options) {
   Workload workload(options);
+  if (options.pid && *options.pid == ::getpid()) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--pid {} is gputrace itself, which would wait for its own end", *options.pid));
+  }
   if (options.pid) {
     workload.watched_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, *options.pid, 0U)));
     if (!workload.watched_) {
-      return fail_errno(errno, fmt::format("cannot wait for process {}", *options.pid));
+      const int error_number = errno;
+      // A thread that is not the first of its process is EINVAL, since Linux 6.9 ENOENT.
+      const bool is_thread = error_number == EINVAL || error_number == ENOENT;
+      return fail_errno(error_number, fmt::format("cannot wait for process {}{}", *options.pid,
+                                                  is_thread ? ", which is a thread" : ""));
     }
   }
   return workload;
@@ -58,13 +73,16 @@ Status Workload::start(const std::vector<std::string>& command, const SignalGate
   }
   std::function<int()> become_user;
   if (user) {
-    become_user = [&user] { return become(*user) ? 0 : EPERM; };
+    become_user = [&user] { return take_environment(*user) && become(*user) ? 0 : EPERM; };
   }
   Result<ChildProcess> child = start_child(command, signals, become_user);
   if (!child) {
     return tl::unexpected(child.error());
   }
   child_ = std::move(*child);
+  for (const int number : std::exchange(before_start_, {})) {
+    ::kill(child_.pid, number);
+  }
   return {};
 }
 
@@ -78,14 +96,26 @@ bool Workload::done() const {
 void Workload::handle_signal(const ReceivedSignal& signal) {
   reap();  // signals come in the order of their numbers, not of time: CMD may have ended before
   if (signal.number == SIGCHLD) {
+    // A CMD that stops itself alone is left so, as time(1) and perf leave it. To stop with it would
+    // undo what somebody wants who pauses and continues CMD by its pid: gputrace would stay
+    // stopped. Ctrl-Z stops both.
     return;
   }
   if (child_runs()) {
     if (!signal.from_terminal) {
       ::kill(child_.pid, signal.number);
     }
-  } else if (asks_to_end(signal.number) && !interrupted_) {
-    interrupted_ = signal.number;
+  } else if (asks_to_end(signal)) {
+    interrupted_ = interrupted_.value_or(signal.number);
+  } else if (options_->command && child_.pid < 0 && !signal.from_terminal) {
+    keep_for_start(signal.number);
+  }
+}
+
+/// CMD would have got it, had it been there. Signals below SIGRTMIN do not queue: one is enough.
+void Workload::keep_for_start(int number) {
+  if (std::find(before_start_.begin(), before_start_.end(), number) == before_start_.end()) {
+    before_start_.push_back(number);
   }
 }
 

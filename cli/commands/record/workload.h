@@ -57,6 +57,7 @@ class Workload {
   explicit Workload(const RecordOptions& options) : options_(&options) {}
 
   [[nodiscard]] bool child_runs() const { return child_.pid > 0 && !child_end_; }
+  void keep_for_start(int number);
   void reap();
   void reap_child();
   void reap_tree();
@@ -66,6 +67,7 @@ class Workload {
   ChildProcess child_;
   std::optional<ChildEnd> child_end_;
   int exec_error_ = 0;
+  std::vector<int> before_start_;       ///< signals for CMD that came too early
   std::vector<pid_t> not_of_the_tree_;  ///< the recorder, and children from before an exec of us
   bool tree_gone_ = false;
   std::optional<int> interrupted_;

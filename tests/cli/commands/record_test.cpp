@@ -1,11 +1,6 @@
-// The real program on a simulated GPU: exit statuses, words, files.
+// The real program on a simulated GPU: exit statuses, words, when it ends.
 #include <doctest/doctest.h>
-#include <grp.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
-#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -17,22 +12,6 @@
 
 namespace gputrace::test {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-store::SessionReader open_session(const std::filesystem::path& file) {
-  Result<store::SessionReader> session = store::SessionReader::open(file);
-  REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
-  return std::move(*session);
-}
-
-store::SessionEnd end_of(const store::SessionReader& session) {
-  const std::optional<store::SessionEnd>& end = session.end();
-  GPUTRACE_CHECK(end.has_value());
-  return *end;
-}
 
 TEST_CASE("the exit status is the command's, and the file says it") {
   struct Row {
@@ -118,98 +97,6 @@ TEST_CASE("the summary follows the command's output, says SIMULATED, and -q sile
   CHECK(quiet.err.empty());
 }
 
-TEST_CASE("without -o the file goes to the user's sessions folder, which is private") {
-  const RecordRig rig;
-  REQUIRE(rig.run({"--label", "a label", kProbe, "exit", "0"}).status() == 0);
-  REQUIRE(rig.run({kProbe, "exit", "0"}).status() == 0);
-  std::size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(rig.sessions())) {
-    struct stat info{};
-    REQUIRE(::stat(entry.path().c_str(), &info) == 0);
-    CHECK((info.st_mode & 0777U) == 0600);
-    CHECK(entry.path().extension() == ".gputrace");
-    ++files;
-  }
-  CHECK(files == 2);
-  CHECK((std::filesystem::status(rig.sessions()).permissions() & std::filesystem::perms::all) ==
-        std::filesystem::perms::owner_all);
-}
-
-TEST_CASE("label and rate are in the file") {
-  const RecordRig rig;
-  REQUIRE(rig.run({"--label", "low, settings", "--rate", "50", "-o", rig.file().string(), kProbe,
-                   "exit", "0"})
-              .status() == 0);
-  const store::SessionReader session = open_session(rig.file());
-  CHECK(session.description().label == "low, settings");
-  REQUIRE(session.segments().size() == 1);
-  CHECK(session.segments()[0].description.rate_hz == 50);
-  CHECK(session.segments()[0].description.gpu.simulated);
-}
-
-TEST_CASE("an existing file is refused before the command starts, unless --force") {
-  const RecordRig rig;
-  std::ofstream(rig.file()) << "precious";
-  const Finished refused = Program(rig.probe({"words", "x"}), rig.options()).finish();
-  CHECK(refused.status() == 1);
-  CHECK(refused.out.empty());
-  CHECK(contains(refused.err, "--force"));
-  std::string kept;
-  std::ifstream(rig.file()) >> kept;
-  CHECK(kept == "precious");
-
-  CHECK(rig.run({"--force", "-o", rig.file().string(), kProbe, "exit", "3"}).status() == 3);
-  CHECK(end_of(open_session(rig.file())).exit_code == 3);
-}
-
-TEST_CASE("a symbolic link is never followed, not even with --force") {
-  const RecordRig rig;
-  const auto victim = rig.folder() / "victim";
-  std::ofstream(victim) << "precious";
-  std::filesystem::create_symlink(victim, rig.file());
-  for (const bool dangling : {false, true}) {
-    if (dangling) {
-      std::filesystem::remove(victim);
-    }
-    const Finished refused = rig.run({"--force", "-o", rig.file().string(), kProbe, "words", "x"});
-    CHECK(refused.status() == 1);
-    CHECK(refused.out.empty());
-    CHECK(std::filesystem::exists(victim) != dangling);
-    CHECK(std::filesystem::is_symlink(rig.file()));
-  }
-}
-
-TEST_CASE("a folder that is not there or not writable stops the recording before the command") {
-  const RecordRig rig;
-  const Finished missing =
-      rig.run({"-o", (rig.folder() / "none/a.gputrace").string(), kProbe, "words", "x"});
-  CHECK(missing.status() == 1);
-  CHECK(missing.out.empty());
-  CHECK(contains(missing.err, "none"));
-
-  Program::Options options = rig.options();
-  if (::geteuid() == 0) {
-    options.before_exec = [] {
-      if (::setgroups(0, nullptr) != 0 || ::setresgid(65534, 65534, 65534) != 0 ||
-          ::setresuid(65534, 65534, 65534) != 0) {
-        ::_exit(99);
-      }
-    };
-  } else {
-    std::filesystem::permissions(
-        rig.folder(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-  }
-  const Finished refused = Program(rig.probe({"words", "x"}), options).finish();
-  std::filesystem::permissions(rig.folder(), std::filesystem::perms::owner_all);
-  if (refused.exit_code == 99) {
-    MESSAGE("skipped: another user cannot execute " << GPUTRACE_BINARY);
-    return;
-  }
-  CHECK(refused.status() == 1);
-  CHECK(refused.out.empty());
-  CHECK(contains(refused.err, "ermission denied"));
-}
-
 TEST_CASE("without a GPU the command is not started and the message says what to do") {
   const auto gpus = os::list_gpus(os::SystemRoots{});
   if (gpus && !gpus->empty()) {
@@ -245,26 +132,6 @@ TEST_CASE("--help explains every option") {
                              "--source", "--wait", "--duration", "--pid", "127", "126"}) {
     CHECK(contains(finished.out, option));
   }
-}
-
-TEST_CASE("a full disk stops the recording before the command") {
-  const RecordRig rig;
-  Program::Options options = rig.options();
-  options.before_exec = [folder = rig.folder()] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=8k") != 0) {
-      ::_exit(98);
-    }
-  };
-  const Finished finished = Program(rig.probe({"words", "x"}), options).finish();
-  if (finished.exit_code == 98) {
-    MESSAGE("skipped: no privilege for a mount namespace");
-    return;
-  }
-  CHECK(finished.status() == 1);
-  CHECK(finished.out.empty());
-  CHECK(contains(finished.err, "full"));
 }
 
 TEST_CASE("--duration without a command records that long and exits with 0") {
@@ -312,6 +179,22 @@ TEST_CASE("--pid records until that process ends") {
   CHECK(end_of(open_session(rig.file())).end_ns > 0);
 }
 
+TEST_CASE("--pid of gputrace itself is an error, that of a zombie ends at once") {
+  const RecordRig rig;
+  const Finished itself =
+      Program({"sh", "-c", R"(exec "$0" record --gpu sim:780m:idle --pid $$ -o "$1")",
+               GPUTRACE_BINARY, rig.file().string()},
+              rig.options())
+          .finish();
+  CHECK(itself.status() == 1);
+  CHECK(contains(itself.err, "gputrace itself"));
+
+  Program zombie({kProbe, "exit", "0"});
+  while (zombie.runs()) {
+  }
+  CHECK(rig.run({"--pid", std::to_string(zombie.pid()), "-o", rig.file().string()}).status() == 0);
+}
+
 TEST_CASE("--pid of a process that does not exist is an error") {
   const RecordRig rig;
   Program gone({kProbe, "exit", "0"});
@@ -338,84 +221,6 @@ TEST_CASE("a closed standard error costs the summary and nothing else") {
     ::dup2(broken.write_end.get(), STDERR_FILENO);
   };
   CHECK(rig.run({"--force", "-o", rig.file().string(), kProbe, "exit", "24"}).status() == 24);
-}
-
-TEST_CASE("a reader that is connected when the file is finished delays the end by 2 s at most") {
-  const RecordRig rig;
-  Program program(rig.probe({"wait"}), rig.options());
-  REQUIRE(program.read_line() == "ready");
-  {
-    const store::SessionReader reader = open_session(rig.file());
-    const Finished finished = program.finish();
-    CHECK(finished.status() == 0);
-    CHECK(contains(finished.err, "another program is reading the file"));
-  }
-  CHECK(end_of(open_session(rig.file())).exit_code == 0);
-}
-
-TEST_CASE("sudo: the command and the file are those of the user who called it") {
-  if (::geteuid() != 0) {
-    MESSAGE("skipped: not root");
-    return;
-  }
-  const RecordRig rig;
-  constexpr unsigned kUser = 54321;
-  std::filesystem::permissions(
-      rig.folder(), std::filesystem::perms::owner_all | std::filesystem::perms::others_exec);
-  const auto home = rig.folder() / "home";
-  std::filesystem::create_directory(home);
-  REQUIRE(::chown(home.c_str(), kUser, kUser) == 0);
-  Program::Options options = rig.options();
-  options.environment["SUDO_UID"] = std::to_string(kUser);
-  options.environment["SUDO_GID"] = std::to_string(kUser);
-  const auto file = home / "a.gputrace";
-  const auto command = rig.command({"-o", file.string(), "--", kProbe, "state"});
-  const Finished finished = Program(command, options).finish();
-  if (finished.status() == 126) {
-    MESSAGE("skipped: another user cannot execute " << kProbe);
-    return;
-  }
-  CHECK(finished.status() == 0);
-  CHECK(contains(finished.out, "Uid:\t54321\t54321\t54321\t54321"));
-  CHECK(contains(finished.out, "Gid:\t54321\t54321\t54321\t54321"));
-  CHECK(contains(finished.out, "Groups:\t54321"));
-  for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"}) {
-    CHECK(contains(finished.out, std::string(set) + ":\t0000000000000000"));
-  }
-  CHECK_FALSE(contains(finished.err, "as root"));
-  struct stat info{};
-  REQUIRE(::stat(file.c_str(), &info) == 0);
-  CHECK(info.st_uid == kUser);
-
-  // Root's rights are gone when the file is created: a folder of root's is refused.
-  const Finished refused =
-      Program(rig.command({"-o", rig.file().string(), "--", kProbe, "words", "x"}), options)
-          .finish();
-  CHECK(refused.status() == 1);
-  CHECK(refused.out.empty());
-}
-
-TEST_CASE("sudo with damaged variables refuses rather than running the command as root") {
-  if (::geteuid() != 0) {
-    MESSAGE("skipped: not root");
-    return;
-  }
-  const RecordRig rig;
-  Program::Options options = rig.options();
-  options.environment["SUDO_UID"] = "bob";
-  const Finished finished = Program(rig.probe({"words", "x"}), options).finish();
-  CHECK(finished.status() == 1);
-  CHECK(finished.out.empty());
-  CHECK(contains(finished.err, "SUDO_UID"));
-}
-
-TEST_CASE("real root is told that the command runs as root") {
-  if (::geteuid() != 0) {
-    MESSAGE("skipped: not root");
-    return;
-  }
-  const RecordRig rig;
-  CHECK(contains(Program(rig.probe({"exit", "0"}), rig.options()).finish().err, "as root"));
 }
 
 }  // namespace

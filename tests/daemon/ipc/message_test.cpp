@@ -23,7 +23,7 @@ StartOrder some_start() {
           "auto",
           1000,
           "/tmp/a.gputrace",
-          true,
+          OnExisting::kReplace,
           "a label",
           std::vector<std::string>{"game", "", "a,b", "--"}};
 }
@@ -34,6 +34,7 @@ ClosedAnswer some_closed() {
 
 std::vector<Order> all_orders() {
   StartOrder plain = some_start();
+  plain.on_existing = OnExisting::kNumber;
   plain.label.reset();
   plain.command.reset();
   return {some_start(),
@@ -45,7 +46,8 @@ std::vector<Order> all_orders() {
 }
 
 std::vector<Answer> all_answers() {
-  return {ReadyAnswer{"AMD Radeon 780M", true, "idle", 1.5, {"one note", "another"}},
+  return {ReadyAnswer{
+              "/tmp/a-2.gputrace", "AMD Radeon 780M", true, "idle", 1.5, {"one note", "another"}},
           FailedAnswer{{ErrorCode::kNoSpace, "cannot write x: No space left on device"}},
           WarningAnswer{"GRBM_STATUS3 was lost", true}, some_closed(), ClosedAnswer{}};
 }
@@ -114,6 +116,16 @@ TEST_CASE("what is not a known message is refused with a reason") {
     CHECK(order.error().code == ErrorCode::kCorrupt);
     CHECK(order.error().message.find(reason) != std::string::npos);
   }
+}
+
+TEST_CASE("an unknown way with existing files is refused") {
+  std::string message = encoded(some_start());
+  const std::size_t at = message.find("replace");
+  REQUIRE(at != std::string::npos);
+  message.replace(at, 7, "append");
+  const Result<Order> order = decode_order(message);
+  REQUIRE_FALSE(order);
+  CHECK(order.error().message.find("on_existing") != std::string::npos);
 }
 
 TEST_CASE("an unknown error code is refused") {

@@ -172,6 +172,8 @@ TEST_CASE("an unplugged device, or a dead server behind the node, loses every re
     REQUIRE(lost.size() == 6);
     CHECK(lost[0].name == "R8196");
     CHECK(has(lost[0].reason, "unplugged"));
+    CHECK(has(lost[0].reason, "/dev/dri/renderD128"));
+    CHECK(lost[0].reason == lost[5].reason);  // can be said once for all of them
     CHECK(reader.registers().empty());
   }
 }

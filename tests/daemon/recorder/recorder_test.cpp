@@ -173,10 +173,11 @@ TEST_CASE("a socket that closes without stop finishes the file without an exit c
   CHECK_FALSE(end_of(recorder.session()).signal);
 }
 
-TEST_CASE("signals of a terminal do not end the recorder") {
+TEST_CASE("signals of a terminal and of soft limits do not end the recorder") {
   RunningRecorder recorder;
   REQUIRE(recorder.start().gpu_name == "a GPU of the test");
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE, SIGTSTP}) {
+  for (const int signal :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE, SIGTSTP, SIGXCPU, SIGXFSZ}) {
     REQUIRE(::kill(recorder.pid(), signal) == 0);
   }
   CHECK(recorder.stop({std::nullopt, SIGINT, false}).file == recorder.file().string());
@@ -241,6 +242,20 @@ TEST_CASE("what cannot start is answered with failed and leaves no file") {
   }
 }
 
+TEST_CASE("a made-up name that is taken gets a number, and ready says which") {
+  RunningRecorder recorder;
+  std::ofstream(recorder.file()) << "precious";
+  std::ofstream(recorder.file().parent_path() / "a-2.gputrace") << "too";
+  ipc::StartOrder order = recorder.start_order();
+  order.on_existing = ipc::OnExisting::kNumber;
+  recorder.send(order);
+  const auto free_name = (recorder.file().parent_path() / "a-3.gputrace").string();
+  CHECK(recorder.answer<ipc::ReadyAnswer>().file == free_name);
+  CHECK(recorder.stop({0, std::nullopt, false}).file == free_name);
+  CHECK(std::filesystem::file_size(recorder.file()) == 8);
+  CHECK(store::SessionReader::open(free_name).has_value());
+}
+
 TEST_CASE("garbage in mid-recording is a warning and costs nothing") {
   RunningRecorder recorder;
   REQUIRE(recorder.start().gpu_name == "a GPU of the test");
@@ -289,7 +304,7 @@ TEST_CASE("a GPU that is gone ends the recording; the stop still finishes the fi
   REQUIRE(recorder.start().gpu_name == "a GPU of the test");
   const auto warning = recorder.answer<ipc::WarningAnswer>();
   CHECK(warning.recording_ended);
-  CHECK(warning.text.find("ENODEV") != std::string::npos);
+  CHECK(warning.text.find("GRBM_STATUS2, GRBM_STATUS: ENODEV") != std::string::npos);
   const ipc::ClosedAnswer closed = recorder.stop({4, std::nullopt, false});
   CHECK_FALSE(closed.cut);
   CHECK(closed.samples > 0);

@@ -91,6 +91,18 @@ TEST_CASE("the reader shows the simulation's words from the start time on") {
   CHECK(read(*opened, kStartNs - 1).words[0] == 0x00003028);
 }
 
+TEST_CASE("without a start time the scenario begins with the first read") {
+  auto fixed = open("sim:780m:chase");
+  auto waiting = open_simulated_gpu("sim:780m:chase", regdb::RegisterDatabase::built_in(), {}, {});
+  REQUIRE(fixed.has_value());
+  REQUIRE(waiting.has_value());
+  constexpr std::int64_t kLoadingNs = 123'456'789;
+  for (std::int64_t time_ns = 0; time_ns < 4'000'000; time_ns += 1'237) {
+    CHECK(read(*waiting, kStartNs + kLoadingNs + time_ns).words ==
+          read(*fixed, kStartNs + time_ns).words);
+  }
+}
+
 TEST_CASE("a second opening takes the tapes from the cache and shows the same") {
   const TempDir cache;
   auto built = open("sim:780m:chase", cache.path());

@@ -55,10 +55,10 @@ TEST_CASE("Steam's command keeps its own two --") {
 
 TEST_CASE("options keep their values exactly") {
   const RecordOptions options =
-      parsed({"--label", "a,b \n --x", "-o", "-", "--gpu=sim:780m:x=y", "--rate=20000",
+      parsed({"--label", "a,b \n --x", "-o", "-x,y", "--gpu=sim:780m:x=y", "--rate=20000",
               "--duration", "2.5", "--wait=tree", "-q", "--force", "game"});
   CHECK(options.label == "a,b \n --x");
-  CHECK(options.output == "-");
+  CHECK(options.output == "-x,y");
   CHECK(options.gpu == "sim:780m:x=y");
   CHECK(options.rate_hz == 20000);
   CHECK(options.duration_s == 2.5);
@@ -92,6 +92,8 @@ TEST_CASE("command lines without sense are usage errors that say why") {
       {{"--rate", "", "x"}, "--rate ''"},
       {{"--duration", "0", "x"}, "--duration '0'"},
       {{"--duration", "inf", "x"}, "--duration 'inf'"},
+      {{"--duration", "nan", "x"}, "--duration 'nan'"},
+      {{"--duration", "1e30", "x"}, "--duration '1e30'"},
       {{"--duration", "-1"}, "--duration '-1'"},
       {{"--pid", "0"}, "--pid '0'"},
       {{"--pid", "12x"}, "--pid '12x'"},
@@ -100,6 +102,9 @@ TEST_CASE("command lines without sense are usage errors that say why") {
       {{"--wait", "tree", "--duration", "1"}, "there is no command"},
       {{"--force", "x"}, "there is no -o"},
       {{"-o", "", "x"}, "-o needs"},
+      {{"-o", "-", "x"}, "standard output"},
+      {{"-o", std::string(5000, 'x'), "x"}, "-o is longer"},
+      {{"--gpu", std::string(5000, 'x'), "x"}, "--gpu is longer"},
       {{"--source", "debugfs", "x"}, "gputraced"},
       {{"--source", "sim", "x"}, "neither auto nor drm"},
       {{"--source", "drm", "--gpu", "sim:780m", "x"}, "simulated"},

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,14 +80,36 @@ void print_descriptors() {
   }
 }
 
+void print_attributes() {
+  int death_signal = 0;
+  int subreaper = 0;
+  ::prctl(PR_GET_PDEATHSIG, &death_signal, 0, 0, 0);
+  ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
+  say("death signal " + std::to_string(death_signal) + " subreaper " + std::to_string(subreaper) +
+      " dumpable " + std::to_string(::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0)) + " io priority " +
+      std::to_string(::syscall(SYS_ioprio_get, 1, 0)) + " securebits " +
+      std::to_string(::prctl(PR_GET_SECUREBITS, 0, 0, 0, 0)));
+  std::array<char, 4096> folder{};
+  const char* current = ::getcwd(folder.data(), folder.size());
+  say(std::string("folder ") + (current == nullptr ? "gone" : current));
+  itimerval timer{};
+  ::getitimer(ITIMER_REAL, &timer);
+  say("terminal group " + std::to_string(::tcgetpgrp(STDIN_FILENO)) + " alarm " +
+      std::to_string(timer.it_value.tv_sec));
+}
+
 /// Everything that a process gets from its parent.
 int print_state() {
   print_status();
   print_file("/proc/self/timerslack_ns");
   print_file("/proc/self/limits");
   print_file("/proc/self/oom_score_adj");
+  print_file("/proc/self/coredump_filter");
+  print_file("/proc/self/personality");
+  print_file("/proc/self/cgroup");
   say("policy " + std::to_string(::sched_getscheduler(0)) + " nice " +
       std::to_string(::getpriority(PRIO_PROCESS, 0)));
+  print_attributes();
   say("session " + std::to_string(::getsid(0)) + " group " + std::to_string(::getpgrp()));
   for (int number = 1; number < 65; ++number) {
     struct sigaction action{};

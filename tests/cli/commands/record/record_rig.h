@@ -1,9 +1,12 @@
 // Runs the real `gputrace record` on an idle simulated GPU, in folders of the test's own.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/store/session_reader.h"
@@ -14,13 +17,26 @@ namespace gputrace::test {
 
 inline const std::string kProbe = GPUTRACE_PROBE;
 
-/// Of a file that must open and be finished.
-inline store::SessionEnd session_end(const std::filesystem::path& file) {
-  const Result<store::SessionReader> session = store::SessionReader::open(file);
-  GPUTRACE_CHECK(session.has_value());
-  const std::optional<store::SessionEnd>& end = session->end();
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Of a file that must open.
+inline store::SessionReader open_session(const std::filesystem::path& file) {
+  Result<store::SessionReader> session = store::SessionReader::open(file);
+  REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
+  return std::move(*session);
+}
+
+/// Of a session that must be finished.
+inline store::SessionEnd end_of(const store::SessionReader& session) {
+  const std::optional<store::SessionEnd>& end = session.end();
   GPUTRACE_CHECK(end.has_value());
   return *end;
+}
+
+inline store::SessionEnd session_end(const std::filesystem::path& file) {
+  return end_of(open_session(file));
 }
 
 class RecordRig {

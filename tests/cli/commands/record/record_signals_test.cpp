@@ -5,8 +5,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <csignal>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <utility>
@@ -146,6 +148,27 @@ TEST_CASE("without a command Ctrl-C ends the recording with 0") {
   CHECK(store::SessionReader::open(rig.file()).value().end().has_value());
 }
 
+TEST_CASE("nohup: a SIGHUP neither ends a recording without a command nor the command") {
+  const RecordRig rig;
+  Program::Options options = rig.options();
+  options.before_exec = [] { ::signal(SIGHUP, SIG_IGN); };
+  {
+    Program program(rig.command({"--duration", "0.3", "-o", rig.file().string()}), options);
+    REQUIRE(program.read_error_line().find("Ctrl-C ends it") != std::string::npos);
+    program.send(SIGHUP);
+    CHECK(program.finish().status() == 0);
+    const store::SessionReader session = store::SessionReader::open(rig.file()).value();
+    const std::optional<store::TimeSpan> span = session.span();
+    REQUIRE(span.has_value());
+    CHECK(span->end_ns - span->start_ns > 250 * kNsPerMs);
+  }
+  std::filesystem::remove(rig.file());
+  Program program(rig.probe({"wait"}), options);
+  REQUIRE(program.read_line() == "ready");
+  program.send(SIGHUP);
+  CHECK(program.finish().status() == 0);
+}
+
 TEST_CASE("gputrace stops with the command at SIGTSTP and goes on at SIGCONT") {
   const RecordRig rig;
   Program::Options options = rig.options();
@@ -254,6 +277,17 @@ TEST_CASE("what the command inherits is the same with and without gputrace") {
          const rlimit files{100, 200};
          ::setrlimit(RLIMIT_NOFILE, &files);
          ::setpriority(PRIO_PROCESS, 0, 3);
+       }},
+      {"folder, death of the parent, core files, io priority",
+       [] {
+         if (::chdir("/") != 0) {
+           ::_exit(99);
+         }
+         ::prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(SIGUSR2), 0, 0, 0);
+         std::ofstream("/proc/self/coredump_filter") << "0x7";
+         std::ofstream("/proc/self/oom_score_adj") << "500";
+         constexpr int kLowestOfBestEffort = 2 << 13 | 7;
+         ::syscall(SYS_ioprio_set, 1, 0, kLowestOfBestEffort);
        }},
       {"batch scheduling",
        [] {

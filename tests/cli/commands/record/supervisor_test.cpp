@@ -55,12 +55,18 @@ class SharedMemory {
 struct Fault {
   std::uint64_t hang_at = kNever;  ///< this read never returns
   std::uint64_t kill_at = kNever;  ///< SIGKILL in this read
+  int signal_at_start = 0;         ///< to the supervisor, before it hears that the GPU is open
+  bool ignored = false;            ///< gputrace is started with that signal ignored
+  std::vector<std::string> command = {};  ///< else one that ends when the recorder dies or hangs
 };
 
 /// The GPU of a recorder. It holds `sign` open, a FIFO, as long as its process lives; reads that
 /// hang close it.
 recorder::ReaderFactory faulty_gpu(const Fault& fault, const std::string& sign, Shared* shared) {
   return [=](const recorder::GpuRequest&) -> Result<recorder::OpenedGpu> {
+    if (fault.signal_at_start != 0) {
+      ::kill(::getppid(), fault.signal_at_start);
+    }
     auto reader = std::make_unique<FakeRegisterReader>(
         std::vector<std::string>{"GRBM_STATUS", "GRBM_STATUS2"});
     reader->set_words(0, {0x3028, 0xa0003028, 0x3028, 0x3028, 0x80003028});
@@ -106,7 +112,13 @@ class FaultyRecording {
     // Opened here, for an open in the command would wait for a writer that may be gone already.
     const int seen = ::open(sign.c_str(), O_RDONLY | O_NONBLOCK);  // NOLINT(android-cloexec-open)
     GPUTRACE_CHECK(seen >= 0 && ::fcntl(seen, F_SETFL, 0) == 0);
-    options.command = {kProbe, "read", std::to_string(seen), "23"};
+    options.command = fault.command;
+    if (fault.command.empty()) {
+      options.command = {kProbe, "read", std::to_string(seen), "23"};
+    }
+    if (fault.ignored) {
+      ::signal(fault.signal_at_start, SIG_IGN);
+    }
     const LogSink log = [this](LogLevel, std::string_view text) {
       const std::string line = std::string(text) + "\n";
       GPUTRACE_CHECK(::write(said_.write_end.get(), line.data(), line.size()) > 0);
@@ -160,6 +172,28 @@ TEST_CASE("a read that hangs at once leaves a whole file without samples") {
   const auto session = store::SessionReader::open(recording.file());
   REQUIRE(session);
   CHECK(session->end());
+}
+
+TEST_CASE("a signal that comes before the command waits for it") {
+  for (const int signal : {SIGUSR1, SIGUSR2}) {
+    FaultyRecording recording({.signal_at_start = signal});  // the command would wait for ever
+    CHECK(recording.wait() == 128 + signal);
+    CHECK(session_end(recording.file()).signal == signal);
+  }
+}
+
+TEST_CASE("a request to end that comes before the command is obeyed: it is not started") {
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+    FaultyRecording recording({.signal_at_start = signal});
+    CHECK(recording.wait() == 128 + signal);
+    CHECK(recording.said("not started"));
+  }
+}
+
+TEST_CASE("nohup: a SIGHUP that comes before the command does not keep it from starting") {
+  FaultyRecording recording(
+      {.signal_at_start = SIGHUP, .ignored = true, .command = {kProbe, "exit", "23"}});
+  CHECK(recording.wait() == 23);
 }
 
 /// Every period up to some time has its tick; what is lost is less than 2 s at the end.
