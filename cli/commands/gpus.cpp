@@ -83,7 +83,6 @@ ListedGpu inspect_gpu(os::GpuDevice device, const regdb::RegisterDatabase& regdb
     open_and_look(gpu, regdb);
   }
   if (!gpu.device.identity.gc) {
-    gpu.unsupported = "not known before the render node is open";
     return gpu;
   }
   const auto map = regdb.map_for(*gpu.device.identity.gc);

@@ -16,7 +16,7 @@ namespace gputrace::commands {
 struct ListedGpu {
   os::GpuDevice device;
   std::optional<std::string> table;  ///< of the register database
-  std::string unsupported;           ///< why there is none
+  std::string unsupported;           ///< why there is none; empty where the GC version is unknown
   /// What a recording reads now; absent when the render node was not opened.
   std::optional<std::vector<std::string>> readable;
   std::string not_opened;               ///< why, then

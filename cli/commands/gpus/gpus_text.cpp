@@ -38,7 +38,7 @@ std::string pci_in_words(const sampler::GpuIdentity& gpu) {
 std::string core_in_words(const ListedGpu& gpu) {
   const auto& gc = gpu.device.identity.gc;
   if (!gc) {
-    return gpu.unsupported;
+    return "not known before the render node is open";
   }
   std::string text = "GC " + regdb::to_string(*gc);
   text += gpu.table ? ", register table " + *gpu.table : ", unsupported: " + gpu.unsupported;
