@@ -14,6 +14,8 @@ namespace {
 constexpr double kUnknownHeadline = 0.05;
 /// A unit that is busy less than this is not worth a sentence.
 constexpr double kHighBusy = 0.5;
+/// A longer command is cut; --json has all of it.
+constexpr std::size_t kCommandLines = 4;
 
 std::string reasons_text(const Sampling& sampling) {
   std::string text;
@@ -68,7 +70,8 @@ void append_header(Page& page, const Report& report) {
   page.line(clip(session.label ? page.safe(*session.label) : "gputrace report", page.width()),
             Ink::kBold);
   if (session.command) {
-    page.entry("command", page.safe(quote_command(*session.command)));
+    page.entry("command",
+               clip(page.safe(quote_command(*session.command)), kCommandLines * page.width()));
   }
   page.entry("GPU", gpu_text(page, report.gpu));
   page.entry(session.imported ? "imported" : "recorded",
@@ -134,6 +137,12 @@ void append_answer(Page& page, const Report& report) {
   page.line();
   if (report.units.empty()) {
     append_no_samples(page, report);
+    return;
+  }
+  if (has_few_samples(report.units)) {
+    page.paragraph(fmt::format("Fewer than {} valid samples: too few to say how busy the GPU was.",
+                               analysis::kMinSamplesForInterval),
+                   0, Ink::kBold);
     return;
   }
   if (const Unit* pipe = find_whole_pipe(report.units)) {
@@ -218,8 +227,11 @@ void append_sampling(Page& page, const Report& report) {
   page.line(
       report.selection ? "Sampling (missed, late and cost: of the whole recording)" : "Sampling",
       Ink::kBold);
-  std::string rate = sampling.samples ? fmt::format("{} samples", format_count(*sampling.samples))
-                                      : std::string("number of samples not known");
+  std::string rate = "number of samples not known";
+  if (sampling.samples) {
+    rate = fmt::format("{} sample{}", format_count(*sampling.samples),
+                       *sampling.samples == 1 ? "" : "s");
+  }
   if (sampling.achieved_hz) {
     rate = fmt::format("{:.1f} Hz reached; {}", *sampling.achieved_hz, rate);
   }

@@ -2,6 +2,7 @@
 // Absent means not known; a renderer prints null or says so, never 0.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -91,6 +92,13 @@ struct Unit {
 /// The bit that stands for the whole pipe: GUI_ACTIVE, or "gpu" in radeontop's files.
 [[nodiscard]] inline bool is_whole_pipe(const Unit& unit) {
   return unit.name == "GUI_ACTIVE" || unit.name == "gpu";
+}
+
+/// So few samples that no unit has an interval. Percentages of unknown n are not few.
+[[nodiscard]] inline bool has_few_samples(const std::vector<Unit>& units) {
+  return !units.empty() && std::all_of(units.begin(), units.end(), [](const Unit& unit) {
+    return unit.samples && *unit.samples < analysis::kMinSamplesForInterval;
+  });
 }
 
 /// A register whose bits are not known here, with the names of the units that it would show.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace gputrace::report {
 namespace {
@@ -43,19 +45,52 @@ bool is_harmful(char32_t code) {
          (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+/// Columns of a terminal: 2 for East Asian wide characters and emoji (Unicode Standard Annex 11),
+/// 0 for combining marks and variation selectors.
+std::size_t columns_of(char32_t code) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+    std::size_t columns;
+  };
+  static constexpr std::array<Range, 12> kRanges{{{0x0300, 0x036f, 0},
+                                                  {0x1100, 0x115f, 2},
+                                                  {0x2e80, 0xa4cf, 2},
+                                                  {0xac00, 0xd7a3, 2},
+                                                  {0xf900, 0xfaff, 2},
+                                                  {0xfe00, 0xfe0f, 0},
+                                                  {0xfe20, 0xfe2f, 0},
+                                                  {0xfe30, 0xfe6f, 2},
+                                                  {0xff00, 0xff60, 2},
+                                                  {0xffe0, 0xffe6, 2},
+                                                  {0x1f300, 0x1f9ff, 2},
+                                                  {0x20000, 0x3fffd, 2}}};
+  for (const Range& range : kRanges) {
+    if (code >= range.first && code <= range.last) {
+      return range.columns;
+    }
+  }
+  return 1;
 }
 
-/// Bytes that the first `width` characters take.
-std::size_t prefix_bytes(std::string_view text, std::size_t width) {
-  std::size_t i = 0;
-  for (std::size_t seen = 0; i < text.size() && seen < width; ++seen) {
-    do {
-      ++i;
-    } while (i < text.size() && is_continuation(text[i]));
+struct Prefix {
+  std::size_t bytes = 0;
+  std::size_t columns = 0;
+};
+
+/// The longest piece, of whole characters, that fits in `width` columns.
+Prefix prefix_of(std::string_view text, std::size_t width) {
+  Prefix prefix;
+  while (prefix.bytes < text.size()) {
+    const Decoded character = decode(text.substr(prefix.bytes));
+    const std::size_t columns = character.length == 0 ? 1 : columns_of(character.code);
+    if (prefix.columns + columns > width) {
+      break;
+    }
+    prefix.bytes += std::max<std::size_t>(character.length, 1);
+    prefix.columns += columns;
   }
-  return i;
+  return prefix;
 }
 
 }  // namespace
@@ -95,15 +130,14 @@ std::string quote_command(const std::vector<std::string>& command) {
 }
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
+  return prefix_of(text, std::numeric_limits<std::size_t>::max()).columns;
 }
 
 std::string clip(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) {
     return std::string(text);
   }
-  return std::string(text.substr(0, prefix_bytes(text, width > 3 ? width - 3 : 0))) + "...";
+  return std::string(text.substr(0, prefix_of(text, width > 3 ? width - 3 : 0).bytes)) + "...";
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width, std::size_t indent) {
@@ -129,7 +163,10 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::siz
       ++used;
     }
     while (used + display_width(word) > width) {
-      const std::size_t bytes = prefix_bytes(word, std::max<std::size_t>(width - used, 1));
+      std::size_t bytes = prefix_of(word, width - used).bytes;
+      if (bytes == 0 && used == begin) {
+        bytes = std::max<std::size_t>(decode(word).length, 1);  // wider than a whole line
+      }
       line += word.substr(0, bytes);
       word.remove_prefix(bytes);
       next_line();

@@ -15,8 +15,7 @@ namespace gputrace::report {
 /// An argv as a person would type it: words with spaces or shell characters in single quotes.
 [[nodiscard]] std::string quote_command(const std::vector<std::string>& command);
 
-/// Columns that escaped text takes. Every character counts as one, which holds for our own glyphs;
-/// names in wide scripts may run over.
+/// Columns that escaped text takes: two for East Asian wide characters and emoji.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 /// The first `width` columns; ends in "..." when something was cut.

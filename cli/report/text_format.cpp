@@ -13,6 +13,11 @@ constexpr Glyphs kAsciiGlyphs{"#", "-", {".", ":", "-", "+", "#"}};
 constexpr std::size_t kKeyWidth = 10;
 constexpr std::string_view kSuffix = "_BUSY";
 
+/// Below two points a decimal says something.
+bool is_narrow(const analysis::Interval& interval) {
+  return interval.upper - interval.lower < 0.02;
+}
+
 }  // namespace
 
 std::string format_percent(double fraction) {
@@ -33,8 +38,14 @@ std::string format_percent(double fraction) {
                                         : fmt::format("{:.0f} %", percent);
 }
 
+std::string format_percent(double fraction, const std::optional<analysis::Interval>& interval) {
+  const double percent = 100 * fraction;
+  const bool decimal = interval && is_narrow(*interval) && percent >= 0.05 && percent < 99.95;
+  return decimal ? fmt::format("{:.1f} %", percent) : format_percent(fraction);
+}
+
 std::string format_interval(const analysis::Interval& interval) {
-  const bool fine = interval.upper - interval.lower < 0.02;
+  const bool fine = is_narrow(interval);
   const double scale = fine ? 1000 : 100;
   // An end that is exact up to rounding error stays where it is.
   const double lower = std::floor(interval.lower * scale + 1e-9) / (fine ? 10 : 1);

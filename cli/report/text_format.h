@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ namespace gputrace::report {
 /// No more digits than are needed to keep small apart from zero: "0 %", "<0.1 %", "0.4 %", "72 %",
 /// "99.6 %", ">99.9 %", "100 %".
 [[nodiscard]] std::string format_percent(double fraction);
+/// With the digits of its interval: "45.4 %" beside "45.3 - 45.5".
+[[nodiscard]] std::string format_percent(double fraction,
+                                         const std::optional<analysis::Interval>& interval);
 /// "71.5 - 72.5", "44 - 66": in percent, rounded outwards.
 [[nodiscard]] std::string format_interval(const analysis::Interval& interval);
 /// "2.5 s", "1:30", "1:02:03".

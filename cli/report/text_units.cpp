@@ -71,15 +71,17 @@ class Units {
   void append_legend() {
     const bool intervals = std::any_of(report_.units.begin(), report_.units.end(),
                                        [](const Unit& unit) { return unit.ci95_run.has_value(); });
-    page_.paragraph(
-        intervals
-            ? fmt::format("  {} to the lower, {} to the upper end of the 95 % interval about this "
-                          "very recording. A repeat of the same load may differ by more: ci95 in "
-                          "--json.",
-                          page_.glyphs().full, page_.glyphs().maybe)
-            : std::string("  No intervals: they need samples and the number of changes between "
-                          "them."),
-        2, Ink::kDim);
+    std::string text = "  No intervals: they need samples and the number of changes between them.";
+    if (intervals) {
+      text = fmt::format(
+          "  {} to the lower, {} to the upper end of the 95 % interval about this very recording. "
+          "A repeat of the same load may differ by more: ci95 in --json.",
+          page_.glyphs().full, page_.glyphs().maybe);
+    } else if (has_few_samples(report_.units)) {
+      text = fmt::format("  No intervals: they need at least {} samples.",
+                         analysis::kMinSamplesForInterval);
+    }
+    page_.paragraph(text, 2, Ink::kDim);
   }
 
   [[nodiscard]] GroupRows rows_of(regdb::UnitGroup group) const {
@@ -157,9 +159,10 @@ class Units {
       bar += i < sure ? page_.glyphs().full : page_.glyphs().maybe;
     }
     const std::string interval = unit.ci95_run ? format_interval(*unit.ci95_run) : "";
-    std::string line = fmt::format("  {:<{}} |{}{:{}}| {:>{}}  {}", clip(row.label, label_width_),
-                                   label_width_, page_.paint(Ink::kBar, bar), "", bar_width - most,
-                                   format_percent(unit.busy), kPercentWidth, interval);
+    std::string line =
+        fmt::format("  {:<{}} |{}{:{}}| {:>{}}  {}", clip(row.label, label_width_), label_width_,
+                    page_.paint(Ink::kBar, bar), "", bar_width - most,
+                    format_percent(unit.busy, unit.ci95_run), kPercentWidth, interval);
     line.erase(line.find_last_not_of(' ') + 1);
     page_.line(line);
   }
@@ -238,7 +241,11 @@ void append_band(Page& page, const Report& report) {
   }
   const double from = report.selection ? report.selection->from_s : 0;
   const std::string begin = format_duration(from);
-  const std::string end = format_duration(from + band.column_s * static_cast<double>(columns));
+  // The last column may reach beyond what is shown.
+  const double columns_end = from + band.column_s * static_cast<double>(columns);
+  const double shown_end =
+      report.selection ? report.selection->to_s : report.session.duration_s.value_or(columns_end);
+  const std::string end = format_duration(std::min(columns_end, shown_end));
   if (columns > begin.size() + end.size()) {
     page.line(fmt::format("  {:<{}} {}{:>{}}", "", kBandLabelWidth - 3, begin, end,
                           columns - begin.size()),

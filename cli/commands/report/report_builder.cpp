@@ -55,7 +55,7 @@ Result<std::optional<report::Selection>> select_span(const Extent& extent,
   const double length = seconds_between(extent.start_ns, extent.end_ns);
   const auto outside = [length](std::string_view option, double value) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} {} is outside the session, which is {} long", option,
+                fmt::format("{} {} is not inside the session, which is {} long", option,
                             report::format_duration(value), report::format_duration(length)));
   };
   report::Selection selection{options.from_s.value_or(0), options.to_s.value_or(length)};
@@ -67,7 +67,8 @@ Result<std::optional<report::Selection>> select_span(const Extent& extent,
     return outside("--to", selection.to_s);
   }
   if (selection.from_s >= selection.to_s) {
-    return fail(ErrorCode::kUsage, "--from must be before --to");
+    return fail(ErrorCode::kUsage, options.from_s ? "--from must be before --to"
+                                                  : "--to must be after the session's start");
   }
   selection.to_s = std::min(selection.to_s, length);
   return selection;

@@ -150,7 +150,8 @@ report::Sampling sampling_of(const StoredSegment& segment,
   add_states(states, shown_s, imported, sampling);
   if (!imported) {
     add_totals(segment, sampling);
-  } else if (shown_s > 0 && sampling.samples.value_or(0) > 0) {
+  } else if (shown_s > 0 && sampling.samples.value_or(0) > 1) {
+    // A lone sample has no distance to another.
     sampling.achieved_hz = static_cast<double>(*sampling.samples) / shown_s;
   }
   const std::vector<sampler::OfferedRegister>& registers = segment.description.registers;

@@ -65,8 +65,17 @@ void warn_origin(const Report& report, bool has_window_means, std::vector<Warnin
       text +=
           " Its percentages are kept as they are; without the number of changes there are no "
           "intervals.";
+    } else {
+      text += " The intervals assume that each sample was taken at a random instant.";
     }
     out.push_back({"imported", text, "`gputrace record` keeps what is missing here."});
+  }
+  if (std::any_of(report.units.begin(), report.units.end(),
+                  [](const report::Unit& unit) { return unit.register_name == "radeontop"; })) {
+    out.push_back({"radeontop_names",
+                   "radeontop reads all chips with one table of R600 bits: on later chips ee, vgt "
+                   "and sh may show other units, or none.",
+                   "import again with --gc VERSION, which keeps what means the same there."});
   }
 }
 

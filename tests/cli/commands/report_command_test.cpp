@@ -48,5 +48,5 @@ TEST_CASE("report refuses a span that begins after the session's end") {
   REQUIRE(test::make_session(path, {}));
   const Error error = error_of({"--from", "1:00", path});
   CHECK(error.code == ErrorCode::kInvalidArgument);
-  CHECK(error.message == "--from 1:00 is outside the session, which is 2.0 s long");
+  CHECK(error.message == "--from 1:00 is not inside the session, which is 2.0 s long");
 }

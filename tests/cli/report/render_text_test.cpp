@@ -166,6 +166,43 @@ TEST_CASE("intervals are rounded outwards and never have zero width") {
   CHECK(format_interval({0.997, 1}) == "99.7 - 100.0");
 }
 
+TEST_CASE("a percentage has the digits of its interval, and none without one") {
+  CHECK(format_percent(0.4536, analysis::Interval{0.4531, 0.4541}) == "45.4 %");
+  CHECK(format_percent(0.4536, analysis::Interval{0.44, 0.47}) == "45 %");
+  CHECK(format_percent(0.4536, std::nullopt) == "45 %");
+  CHECK(format_percent(0.99999, analysis::Interval{0.9999, 1}) == ">99.9 %");
+  CHECK(format_percent(0, analysis::Interval{0, 0.001}) == "0 %");
+}
+
+TEST_CASE("a command of any length takes some lines, not the whole report") {
+  Report report = test::sample_report();
+  report.session.command = std::vector<std::string>{std::string(10'000, 'x')};
+  const std::string text = render_text(report, {});
+  check_lines_fit(text, 80);
+  CHECK(contains(text, "x..."));
+  CHECK(std::count(text.begin(), text.end(), 'x') < 400);
+}
+
+TEST_CASE("names in wide scripts fit the terminal too") {
+  Report report = test::sample_report();
+  report.session.label = "";
+  for (int i = 0; i < 60; ++i) {
+    *report.session.label += "日本";
+  }
+  report.session.command = std::vector<std::string>{*report.session.label, "한국어"};
+  check_lines_fit(render_text(report, {}), 80);
+}
+
+TEST_CASE("the band ends where the session or the selection ends, not with its last column") {
+  Report report = test::sample_report();
+  report.band.column_s = 0.3;
+  report.band.rows = {{"GUI_ACTIVE", std::vector<BandCell>(40, {BandState::kMeasured, 0.5})}};
+  report.session.duration_s = 11.9;
+  CHECK(contains(render_text(report, {}), " 11.9 s\n"));
+  report.selection = Selection{1, 12.5};
+  CHECK(contains(render_text(report, {}), " 12.5 s\n"));
+}
+
 TEST_CASE("durations read as a clock from a minute on") {
   CHECK(format_duration(2.52) == "2.5 s");
   CHECK(format_duration(59.94) == "59.9 s");

@@ -23,8 +23,11 @@ TEST_CASE("a command is quoted as a shell would want it") {
   CHECK(quote_command({"ls", "-l", "a b", "", "it's"}) == "ls -l 'a b' '' 'it'\\''s'");
 }
 
-TEST_CASE("width counts characters, not bytes") {
+TEST_CASE("width counts columns, not bytes") {
   CHECK(display_width("█▒░") == 3);
+  CHECK(display_width("日本") == 4);
+  CHECK(display_width("한국 😀") == 7);
+  CHECK(display_width("e\u0301") == 1);  // a combining accent
   CHECK(display_width("") == 0);
 }
 
@@ -32,6 +35,7 @@ TEST_CASE("clipped text says that it was cut") {
   CHECK(clip("short", 5) == "short");
   CHECK(clip("longer", 5) == "lo...");
   CHECK(clip("█████", 4) == "█...");
+  CHECK(clip("日本語日本語", 8) == "日本...");
 }
 
 TEST_CASE("text wraps at spaces, with an indent from the second line on") {
@@ -43,4 +47,6 @@ TEST_CASE("text wraps at spaces, with an indent from the second line on") {
 TEST_CASE("a word longer than a line is broken") {
   CHECK(wrap("abcdefghij", 4, 1) == Lines{"abcd", " efg", " hij"});
   CHECK(wrap("x ██████", 4, 0) == Lines{"x", "████", "██"});
+  CHECK(wrap("日本語", 5, 0) == Lines{"日本", "語"});
+  CHECK(wrap("日本", 1, 0) == Lines{"日", "本", ""});
 }

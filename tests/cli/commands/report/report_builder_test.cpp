@@ -7,78 +7,12 @@
 
 #include "cli/report/render_json.h"
 #include "cli/report/render_text.h"
+#include "tests/cli/commands/report/session_reports.h"
 #include "tests/support/golden.h"
-#include "tests/support/make_session.h"
-#include "tests/support/temp_dir.h"
 
-using namespace gputrace;  // NOLINT(google-build-using-namespace)
+using namespace gputrace;        // NOLINT(google-build-using-namespace)
+using namespace gputrace::test;  // NOLINT(google-build-using-namespace)
 using sampler::SampleState;
-
-namespace {
-
-Result<report::Report> report_of(const std::filesystem::path& path,
-                                 const commands::ReportOptions& options = {}) {
-  const Result<store::SessionReader> session = store::SessionReader::open(path);
-  if (!session) {
-    return tl::unexpected<Error>(session.error());
-  }
-  return commands::build_report(*session, "game.gputrace", regdb::RegisterDatabase::built_in(),
-                                options);
-}
-
-/// The report of a session that must succeed.
-report::Report must_report(const std::filesystem::path& path,
-                           const commands::ReportOptions& options = {}) {
-  Result<report::Report> report = report_of(path, options);
-  INFO((report ? "" : report.error().message));
-  REQUIRE(report);
-  return std::move(*report);
-}
-
-report::Report must_report(const test::SessionRecipe& recipe,
-                           const commands::ReportOptions& options = {}) {
-  const test::TempDir folder;
-  const std::filesystem::path path = folder.path() / "s.gputrace";
-  REQUIRE(test::make_session(path, recipe));
-  return must_report(path, options);
-}
-
-const report::Unit* find_unit(const report::Report& report, std::string_view register_name,
-                              std::string_view name) {
-  const auto it = std::find_if(report.units.begin(), report.units.end(), [&](const auto& unit) {
-    return unit.register_name == register_name && unit.name == name;
-  });
-  return it == report.units.end() ? nullptr : &*it;
-}
-
-double busy_of(const report::Report& report, std::string_view register_name,
-               std::string_view name) {
-  const report::Unit* unit = find_unit(report, register_name, name);
-  return unit == nullptr ? -1 : unit->busy;
-}
-
-bool has_warning(const report::Report& report, std::string_view code) {
-  return std::any_of(report.warnings.begin(), report.warnings.end(),
-                     [code](const report::Warning& warning) { return warning.code == code; });
-}
-
-/// GUI_ACTIVE and SPI_BUSY in every second run of four ticks, EA_BUSY in the second half.
-test::SessionRecipe game() {
-  test::SessionRecipe recipe;
-  recipe.registers = {"GRBM_STATUS", "GRBM_STATUS2"};
-  recipe.seconds = 4;
-  recipe.label = "a game";
-  recipe.command = std::vector<std::string>{"./game", "--fast"};
-  recipe.word = [](std::size_t reg, std::size_t tick) {
-    if (reg == 1) {
-      return tick < 2000 ? 0x8U : 0x10008U;
-    }
-    return tick / 4 % 2 == 0 ? 0x3028U : 0x80403028U;
-  };
-  return recipe;
-}
-
-}  // namespace
 
 TEST_CASE("a session becomes units with busy fractions, intervals and a band") {
   const report::Report report = must_report(game());
@@ -150,12 +84,16 @@ TEST_CASE("a selection outside the session is refused, a rounded end is not") {
   const auto late = report_of(path, options);
   REQUIRE_FALSE(late);
   CHECK(late.error().code == ErrorCode::kInvalidArgument);
-  CHECK(late.error().message == "--from 4.0 s is outside the session, which is 4.0 s long");
+  CHECK(late.error().message == "--from 4.0 s is not inside the session, which is 4.0 s long");
   options.from_s.reset();
   options.to_s = 4.2;
   CHECK_FALSE(report_of(path, options));
   options.to_s = 4.04;
   CHECK(report_of(path, options));
+  options.to_s = 0;
+  const auto empty = report_of(path, options);
+  REQUIRE_FALSE(empty);
+  CHECK(empty.error().message == "--to must be after the session's start");
   options.from_s = 3;
   options.to_s = 2;
   const auto reversed = report_of(path, options);
@@ -231,6 +169,10 @@ TEST_CASE("fewer than ten samples give a fraction without intervals") {
   CHECK(pipe->busy == doctest::Approx(0.5));
   CHECK_FALSE(pipe->ci95);
   CHECK_FALSE(pipe->ci95_run);
+  const std::string text = report::render_text(report, {});
+  CHECK(text.find("too few to say how busy the GPU was") != std::string::npos);
+  CHECK(text.find("The GPU had work") == std::string::npos);
+  CHECK(text.find("at least 10 samples") != std::string::npos);
 }
 
 TEST_CASE("shader engines' units are told apart") {
@@ -297,114 +239,4 @@ TEST_CASE("units are summed over the segments of one GPU, and segments are liste
   const report::Report begin = must_report(path, options);
   CHECK(begin.segments[0].main);
   CHECK(find_unit(begin, "GRBM_STATUS", "GUI_ACTIVE")->samples.value_or(0) < 1510);
-}
-
-namespace {
-
-/// 10 s of percentages: GUI_ACTIVE (bit 31) 20 % in the first half, 60 % in the second.
-void write_means(const std::filesystem::path& path, std::optional<std::uint32_t> samples) {
-  store::SessionDescription description;
-  description.kind = store::SessionKind::kImport;
-  description.origin = "radeontop dump t.txt";
-  auto writer = store::SessionWriter::create(path, store::OnExisting::kRefuse, description);
-  REQUIRE(writer);
-  test::SessionRecipe recipe;
-  recipe.registers = {"GRBM_STATUS"};
-  recipe.simulated = false;
-  REQUIRE(writer->begin_segment(test::segment_of(recipe)));
-  std::vector<store::WindowMean> means;
-  for (std::int64_t i = 0; i < 10; ++i) {
-    store::WindowMean mean;
-    mean.bit = 31;
-    mean.start_ns = recipe.start_ns + i * kNsPerSecond;
-    mean.end_ns = mean.start_ns + kNsPerSecond;
-    mean.busy = i < 5 ? 0.2 : 0.6;
-    mean.samples = samples;
-    means.push_back(mean);
-  }
-  REQUIRE(writer->write_window_means(means));
-  REQUIRE(writer->finish({recipe.start_ns + 10 * kNsPerSecond, std::nullopt, std::nullopt}));
-}
-
-}  // namespace
-
-TEST_CASE("imported percentages are averaged over time, without intervals") {
-  const test::TempDir folder;
-  write_means(folder.path() / "n", 120);
-  write_means(folder.path() / "no_n", std::nullopt);
-  const report::Report report = must_report(folder.path() / "n");
-  REQUIRE(report.units.size() == 1);
-  CHECK(report.units[0].busy == doctest::Approx(0.4));
-  CHECK(report.units[0].samples == 1200U);
-  CHECK_FALSE(report.units[0].ci95);
-  CHECK_FALSE(report.units[0].ci95_run);
-  CHECK(has_warning(report, "imported"));
-  CHECK(report.sampling.samples == 1200U);
-  CHECK_FALSE(report.sampling.unknown);
-  CHECK_FALSE(report.sampling.missed);
-  CHECK_FALSE(report.sampling.asleep_s);
-  CHECK_FALSE(report.sampling.kept_gfx_awake);
-  CHECK(report.band.rows.at(0).cells.at(0).busy == doctest::Approx(0.2));
-  CHECK(report.band.rows.at(0).cells.back().busy == doctest::Approx(0.6));
-  CHECK_FALSE(must_report(folder.path() / "no_n").units[0].samples);
-  CHECK_FALSE(must_report(folder.path() / "no_n").sampling.samples);
-
-  commands::ReportOptions options;
-  options.from_s = 4.5;
-  options.to_s = 5.5;
-  CHECK(must_report(folder.path() / "n", options).units[0].busy == doctest::Approx(0.4));
-  options.from_s = 5;
-  CHECK(must_report(folder.path() / "n", options).units[0].busy == doctest::Approx(0.6));
-}
-
-TEST_CASE("missed periods and late reads are warned about with the way to SCHED_FIFO") {
-  const test::TempDir folder;
-  const std::filesystem::path path = folder.path() / "s.gputrace";
-  test::SessionRecipe recipe = game();
-  recipe.simulated = false;
-  store::SessionDescription description;
-  auto writer = store::SessionWriter::create(path, store::OnExisting::kRefuse, description);
-  REQUIRE(writer);
-  REQUIRE(writer->begin_segment(test::segment_of(recipe)));
-  sampler::SampleBlock block = test::block_of(recipe, 0, 1000);
-  block.totals.missed = 20;
-  block.totals.dropped_ticks = 3;
-  block.totals.lateness[20] = 950;  // 26 to 32 us
-  block.totals.lateness[44] = 50;   // 1.7 to 2 ms
-  block.totals.cpu_ns = 17'000'000;
-  block.totals.reads[0] = 1000;
-  block.totals.read_cost_ns[0] = 2'400'000;
-  REQUIRE(writer->write_block(block));
-  REQUIRE(writer->finish({recipe.start_ns + kNsPerSecond, 0, std::nullopt}));
-  const report::Report report = must_report(path);
-  CHECK(has_warning(report, "missed"));
-  CHECK(has_warning(report, "late"));
-  CHECK(has_warning(report, "dropped"));
-  CHECK_FALSE(has_warning(report, "simulated"));
-  CHECK(report::render_text(report, {}).find("rtprio") != std::string::npos);
-  CHECK(report.sampling.missed == 20U);
-  CHECK(report.sampling.late_p50_us.value_or(0) > 20);
-  CHECK(report.sampling.late_p50_us.value_or(0) < 40);
-  CHECK(report.sampling.registers[0].read_cost_ns.value_or(0) == doctest::Approx(2400));
-  CHECK_FALSE(report.sampling.registers[1].read_cost_ns);
-  CHECK(report.sampling.kept_gfx_awake == true);
-}
-
-TEST_CASE("events of the recording become warnings") {
-  const test::TempDir folder;
-  const std::filesystem::path path = folder.path() / "s.gputrace";
-  const test::SessionRecipe recipe = game();
-  auto writer = store::SessionWriter::create(path, store::OnExisting::kRefuse, {});
-  REQUIRE(writer);
-  REQUIRE(writer->begin_segment(test::segment_of(recipe)));
-  REQUIRE(writer->write_block(test::block_of(recipe, 0, 1000)));
-  for (const char* kind : {"clock_step", "suspend", "suspend", "lost", "warning", "mark"}) {
-    REQUIRE(writer->write_event({recipe.start_ns, kind, std::string("text of ") + kind}));
-  }
-  REQUIRE(writer->finish({recipe.start_ns + kNsPerSecond, 0, std::nullopt}));
-  const report::Report report = must_report(path);
-  for (const char* code : {"clock_step", "suspended", "lost", "recorder"}) {
-    CHECK_MESSAGE(has_warning(report, code), code);
-  }
-  CHECK_FALSE(has_warning(report, "mark"));
 }
