@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using gputrace::regdb::chip_name;
@@ -53,7 +54,7 @@ TEST_CASE("a GPU that is in no list has no name") {
 TEST_CASE("chips.txt names each device and revision once") {
   std::istringstream text{std::string(chips_text())};
   std::set<std::string> devices;
-  std::set<std::string> products;
+  std::set<std::pair<std::string, std::string>> products;
   for (std::string line; std::getline(text, line);) {
     CAPTURE(line);
     CHECK(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }));
@@ -79,7 +80,7 @@ TEST_CASE("chips.txt names each device and revision once") {
       words >> revisions;
       for (const std::string& revision : elements_of(revisions)) {
         CHECK(is_hex(revision, 2));
-        CHECK(products.insert(device_list + ":" + revision).second);
+        CHECK(products.emplace(device_list, revision).second);
       }
     }
     std::string name;

@@ -163,6 +163,33 @@ std::optional<std::uint64_t> most_samples(const std::vector<report::Unit>& units
   return most;
 }
 
+bool has_register(const StoredSegment& segment, std::string_view name) {
+  const std::vector<sampler::OfferedRegister>& registers = segment.description.registers;
+  return std::any_of(registers.begin(), registers.end(),
+                     [name](const sampler::OfferedRegister& reg) { return reg.name == name; });
+}
+
+/// Busy fractions of a register that some segments lack are about a part of the time.
+void explain_partly_read(const std::vector<const StoredSegment*>& segments,
+                         report::Report& report) {
+  for (const report::Unit& unit : report.units) {
+    const std::string& name = unit.register_name;
+    if (std::all_of(segments.begin(), segments.end(), [&name](const StoredSegment* segment) {
+          return has_register(*segment, name);
+        })) {
+      continue;
+    }
+    std::vector<report::UnknownRegister>& unknown = report.unknown_registers;
+    auto entry = std::find_if(unknown.begin(), unknown.end(),
+                              [&name](const auto& reg) { return reg.name == name; });
+    if (entry == unknown.end()) {
+      entry = unknown.insert(unknown.end(), report::UnknownRegister{name, {}, {}});
+    }
+    entry->reason = "read in some segments only; its busy fractions are of those";
+    entry->units.clear();
+  }
+}
+
 /// Fills in all that one GPU's segments say. Returns whether window means were among it.
 Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterDatabase& regdb,
                      const Timeline& timeline, const StoredSegment& main, report::Report& report) {
@@ -182,10 +209,12 @@ Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterD
     return false;
   }
   UnitCollector units(timeline);
+  std::vector<const StoredSegment*> shown;
   for (const StoredSegment& segment : session.segments()) {
     if (!same_gpu(segment, main) || overlap_ns(segment, timeline) == 0) {
       continue;
     }
+    shown.push_back(&segment);
     if (Status status = units.add(session, segment, *map); !status) {
       return tl::unexpected<Error>(status.error());
     }
@@ -199,6 +228,7 @@ Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterD
     report.sampling.unknown.reset();
   }
   report.unknown_registers = unknown_registers(*map, main, *states, imported);
+  explain_partly_read(shown, report);
   return units.has_window_means();
 }
 

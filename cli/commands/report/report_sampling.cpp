@@ -90,6 +90,13 @@ void add_totals(const StoredSegment& segment, report::Sampling& sampling) {
   }
 }
 
+/// A sleeping GPU is not read at all, so nothing keeps it awake.
+bool has_valid_sample(const std::vector<store::SessionReader::StateCounts>& counts) {
+  return std::any_of(counts.begin(), counts.end(), [](const auto& reg) {
+    return reg.by_state[static_cast<std::size_t>(SampleState::kValid)] > 0;
+  });
+}
+
 bool goes_through_driver(const sampler::OfferedRegister& reg) {
   return reg.source.rfind("drm", 0) == 0;
 }
@@ -123,8 +130,13 @@ std::optional<std::string> reason_unknown(
       reasons +=
           fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, report::format_count(count));
     }
-    return reasons.empty() ? "the GPU was asleep in all samples"
-                           : fmt::format("no valid sample ({})", reasons);
+    if (reasons.empty()) {
+      return "the GPU was asleep in all samples";
+    }
+    if (const std::uint64_t asleep = counts[static_cast<std::size_t>(SampleState::kAsleep)]) {
+      reasons += fmt::format(", asleep {}", report::format_count(asleep));
+    }
+    return fmt::format("no valid sample ({})", reasons);
   }
   if (imported || reg.unprivileged) {
     return std::nullopt;  // not in the file; or a shader engine that this GPU does not have
@@ -165,6 +177,7 @@ report::Sampling sampling_of(const StoredSegment& segment,
   }
   if (!imported && !segment.description.gpu.simulated) {
     sampling.kept_gfx_awake = sampling.achieved_hz.value_or(0) > kGfxoffRateHz &&
+                              has_valid_sample(states) &&
                               std::any_of(registers.begin(), registers.end(), goes_through_driver);
   }
   return sampling;

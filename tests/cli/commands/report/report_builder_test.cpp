@@ -130,6 +130,23 @@ TEST_CASE("busy fractions are over the awake time, sleep stands beside them") {
   CHECK(report.band.rows.at(0).cells[0].state == report::BandState::kAsleep);
 }
 
+TEST_CASE("reads keep a GPU awake, but nothing is read from one that sleeps") {
+  test::SessionRecipe recipe = game();
+  recipe.simulated = false;
+  CHECK(must_report(recipe).sampling.kept_gfx_awake == true);
+  recipe.state = [](std::size_t, std::size_t) { return SampleState::kAsleep; };
+  CHECK(must_report(recipe).sampling.kept_gfx_awake == false);
+}
+
+TEST_CASE("a register that slept or could not be read has both counts in its reason") {
+  test::SessionRecipe recipe = game();
+  recipe.state = [](std::size_t, std::size_t tick) {
+    return tick < 3990 ? SampleState::kAsleep : SampleState::kReset;
+  };
+  const report::Report report = must_report(recipe);
+  CHECK(report.unknown_registers.at(0).reason == "no valid sample (reset 10, asleep 3,990)");
+}
+
 TEST_CASE("a session without a valid sample has no units, says so, and is not an error") {
   test::SessionRecipe recipe = game();
   recipe.state = [](std::size_t, std::size_t) { return SampleState::kReadError; };
@@ -232,6 +249,9 @@ TEST_CASE("units are summed over the segments of one GPU, and segments are liste
   CHECK(has_warning(report, "segments"));
   CHECK(find_unit(report, "GRBM_STATUS", "GUI_ACTIVE")->samples == 4000U);
   CHECK(find_unit(report, "GRBM_STATUS2", "EA_BUSY")->samples == 1000U);
+  REQUIRE(report.unknown_registers.size() == 2);  // STATUS3 needs root
+  CHECK(report.unknown_registers[1].name == "GRBM_STATUS2");
+  CHECK(report.unknown_registers[1].reason.find("some segments only") != std::string::npos);
   CHECK(report.sampling.samples == 3000U);
 
   commands::ReportOptions options;
