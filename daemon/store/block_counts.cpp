@@ -1,7 +1,6 @@
 // Counts per cell, straight from the planes: a population count is as fast as reading stored
 // counts would be, and stored ones would add a byte a tick (docs/database.md).
 #include <algorithm>
-#include <bit>
 
 #include "daemon/store/block_payload.h"
 
@@ -9,19 +8,36 @@ namespace gputrace::store {
 
 namespace {
 
+/// Without -mpopcnt GCC makes std::popcount a function call with a table; this is inlined
+/// (H. S. Warren, Hacker's Delight, 5-1).
+constexpr std::uint32_t count_bits(std::uint64_t word) {
+  word -= (word >> 1) & 0x5555'5555'5555'5555U;
+  word = (word & 0x3333'3333'3333'3333U) + ((word >> 2) & 0x3333'3333'3333'3333U);
+  word = (word + (word >> 4)) & 0x0f0f'0f0f'0f0f'0f0fU;
+  return static_cast<std::uint32_t>((word * 0x0101'0101'0101'0101U) >> 56);
+}
+
+/// The lowest `width` bits, 1 to 64.
+constexpr std::uint64_t low_bits(std::size_t width) {
+  return ~std::uint64_t{0} >> (64 - width);
+}
+
+void set_range(Plane& plane, std::size_t begin, std::size_t end) {
+  while (begin < end) {
+    const std::size_t stop = std::min(end, (begin / 64 + 1) * 64);
+    plane[begin / 64] |= low_bits(stop - begin) << (begin % 64);
+    begin = stop;
+  }
+}
+
 /// Set bits of `plane & mask` in [begin, end).
 std::uint32_t count_range(std::span<const std::uint64_t> plane, std::span<const std::uint64_t> mask,
                           std::size_t begin, std::size_t end) {
   std::uint32_t count = 0;
   while (begin < end) {
     const std::size_t stop = std::min(end, (begin / 64 + 1) * 64);
-    std::uint64_t bits = plane[begin / 64] & mask[begin / 64];
-    bits >>= begin % 64;
-    const std::size_t width = stop - begin;
-    if (width < 64) {
-      bits &= (std::uint64_t{1} << width) - 1;
-    }
-    count += static_cast<std::uint32_t>(std::popcount(bits));
+    const std::uint64_t bits = (plane[begin / 64] & mask[begin / 64]) >> (begin % 64);
+    count += count_bits(bits & low_bits(stop - begin));
     begin = stop;
   }
   return count;
@@ -48,13 +64,9 @@ Masks masks_of(const RegisterSummary& reg, std::size_t ticks) {
   Masks masks{Plane(plane_words(ticks)), Plane(plane_words(ticks))};
   std::size_t tick = 0;
   for (const StateRun& run : reg.states) {
-    const bool valid = run.state == sampler::SampleState::kValid;
-    for (std::uint32_t i = 0; valid && i < run.ticks; ++i) {
-      const std::uint64_t bit = std::uint64_t{1} << ((tick + i) % 64);
-      masks.valid[(tick + i) / 64] |= bit;
-      if (i > 0 || tick == 0) {
-        masks.neighbours[(tick + i) / 64] |= bit;
-      }
+    if (run.state == sampler::SampleState::kValid) {
+      set_range(masks.valid, tick, tick + run.ticks);
+      set_range(masks.neighbours, tick == 0 ? 0 : tick + 1, tick + run.ticks);
     }
     tick += run.ticks;
   }
@@ -93,6 +105,8 @@ BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte>
   }
   const std::size_t bytes = plane_bytes(ticks);
   Masks masks;
+  Plane plane(plane_words(ticks));
+  Plane differs;
   for (std::size_t r = 0; r < summary.registers.size(); ++r) {
     const RegisterSummary& reg = summary.registers[r];
     const std::vector<CellStates> states = states_per_cell(summary, reg);
@@ -107,9 +121,9 @@ BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte>
         }
         continue;
       }
-      Plane plane(plane_words(ticks));
+      std::fill(plane.begin(), plane.end(), 0);
       ByteReader(planes.subspan(reg.plane[bit] * bytes, bytes)).plane(plane, ticks);
-      Plane differs = plane;
+      differs = plane;
       accumulate(differs);
       std::size_t begin = 0;
       for (std::size_t cell = 0; cell < cells_; ++cell) {

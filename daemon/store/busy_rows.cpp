@@ -1,30 +1,29 @@
 #include "daemon/store/busy_rows.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace gputrace::store {
 
-Result<BusyRows> BusyRows::create(Database& database, std::vector<std::int64_t> register_ids,
-                                  std::vector<Unit> units) {
-  Result<Statement> busy =
-      database.prepare("INSERT OR REPLACE INTO busy_seconds (key, busy) VALUES (?, ?)");
-  Result<Statement> states = database.prepare(
-      "INSERT OR REPLACE INTO state_seconds (key, valid, asleep, unknown) VALUES (?, ?, ?, ?)");
-  if (!busy || !states) {
-    return tl::unexpected<Error>(busy ? states.error() : busy.error());
+namespace {
+constexpr int kFirstBitColumn = 5;
+}  // namespace
+
+Result<BusyRows> BusyRows::create(Database& database, std::vector<Register> registers) {
+  std::string sql = "INSERT OR REPLACE INTO register_seconds VALUES (?, ?, ?, ?";
+  for (int bit = 0; bit < 32; ++bit) {
+    sql += ", ?";
   }
-  return BusyRows(std::move(*busy), std::move(*states), std::move(register_ids), std::move(units));
+  Result<Statement> insert = database.prepare(sql + ")");
+  if (!insert) {
+    return tl::unexpected<Error>(insert.error());
+  }
+  return BusyRows(std::move(*insert), std::move(registers));
 }
 
-BusyRows::BusyRows(Statement insert_busy, Statement insert_states,
-                   std::vector<std::int64_t> register_ids, std::vector<Unit> units)
-    : insert_busy_(std::move(insert_busy)),
-      insert_states_(std::move(insert_states)),
-      register_ids_(std::move(register_ids)),
-      units_(std::move(units)),
-      busy_(units_.size()),
-      states_(register_ids_.size()) {}
+BusyRows::BusyRows(Statement insert, std::vector<Register> registers)
+    : insert_(std::move(insert)), registers_(std::move(registers)), counts_(registers_.size()) {}
 
 Status BusyRows::add(const BlockSummary& summary, const BlockCounts& counts) {
   for (std::size_t cell = 0; cell < summary.cells(); ++cell) {
@@ -35,18 +34,17 @@ Status BusyRows::add(const BlockSummary& summary, const BlockCounts& counts) {
         return status;
       }
       second_ = second;
-      std::fill(busy_.begin(), busy_.end(), 0);
-      std::fill(states_.begin(), states_.end(), CellStates{});
+      std::fill(counts_.begin(), counts_.end(), Counts{});
     }
     changed_ = changed_ || summary.cell_ticks[cell] > 0;
-    for (std::size_t r = 0; r < states_.size(); ++r) {
+    for (std::size_t r = 0; r < counts_.size(); ++r) {
       const CellStates& states = counts.states(r, cell);
-      states_[r].valid += states.valid;
-      states_[r].asleep += states.asleep;
-      states_[r].unknown += states.unknown;
-    }
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      busy_[u] += counts.bit(units_[u].register_index, units_[u].bit, cell).busy;
+      counts_[r].states.valid += states.valid;
+      counts_[r].states.asleep += states.asleep;
+      counts_[r].states.unknown += states.unknown;
+      for (unsigned bit = 0; bit < 32; ++bit) {
+        counts_[r].busy[bit] += counts.bit(r, bit, cell).busy;
+      }
     }
   }
   return {};
@@ -61,19 +59,21 @@ Status BusyRows::flush() {
 }
 
 Status BusyRows::write_second() {
-  const std::int64_t key = second_ << kKeyShift;
-  for (std::size_t r = 0; r < states_.size(); ++r) {
-    insert_states_.bind(1, key | register_ids_[r])
-        .bind(2, static_cast<std::int64_t>(states_[r].valid))
-        .bind(3, static_cast<std::int64_t>(states_[r].asleep))
-        .bind(4, static_cast<std::int64_t>(states_[r].unknown));
-    if (Status status = insert_states_.run(); !status) {
-      return status;
+  for (std::size_t r = 0; r < counts_.size(); ++r) {
+    const Counts& counts = counts_[r];
+    insert_.bind(1, second_ << kKeyShift | registers_[r].id)
+        .bind(2, std::int64_t{counts.states.valid})
+        .bind(3, std::int64_t{counts.states.asleep})
+        .bind(4, std::int64_t{counts.states.unknown});
+    for (int bit = 0; bit < 32; ++bit) {
+      if ((registers_[r].units >> bit & 1U) == 0) {
+        insert_.bind_null(kFirstBitColumn + bit);
+      } else {
+        insert_.bind(kFirstBitColumn + bit,
+                     static_cast<std::int64_t>(counts.busy[static_cast<std::size_t>(bit)]));
+      }
     }
-  }
-  for (std::size_t u = 0; u < units_.size(); ++u) {
-    insert_busy_.bind(1, key | units_[u].id).bind(2, static_cast<std::int64_t>(busy_[u]));
-    if (Status status = insert_busy_.run(); !status) {
+    if (Status status = insert_.run(); !status) {
       return status;
     }
   }

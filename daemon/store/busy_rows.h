@@ -1,5 +1,6 @@
-// The plain rows that a person can query: busy counts per unit and second, states per register and
-// second. Collects cells of blocks and writes a second once it is complete (or at a commit).
+// The plain rows that a person can query: for each register and second the samples of each state
+// and the busy samples of each unit. Collects cells of blocks and writes a second once it is
+// complete (or at a commit).
 #pragma once
 
 #include <cstdint>
@@ -10,20 +11,18 @@
 
 namespace gputrace::store {
 
-/// Row keys: second << kKeyShift | id of the unit or register.
+/// Row keys: second << kKeyShift | id of the register.
 inline constexpr int kKeyShift = 16;
 inline constexpr std::int64_t kMaxKeyId = (1 << kKeyShift) - 1;
 inline constexpr std::int64_t kCellsPerSecond = 10;
 
 class BusyRows {
  public:
-  struct Unit {
+  struct Register {
     std::int64_t id = 0;
-    std::size_t register_index = 0;
-    unsigned bit = 0;
+    std::uint32_t units = 0;  ///< mask of the bits that are units
   };
-  static Result<BusyRows> create(Database& database, std::vector<std::int64_t> register_ids,
-                                 std::vector<Unit> units);
+  static Result<BusyRows> create(Database& database, std::vector<Register> registers);
 
   /// Adds the cells of a block; seconds before its last one are written.
   Status add(const BlockSummary& summary, const BlockCounts& counts);
@@ -31,18 +30,19 @@ class BusyRows {
   Status flush();
 
  private:
-  BusyRows(Statement insert_busy, Statement insert_states, std::vector<std::int64_t> register_ids,
-           std::vector<Unit> units);
+  struct Counts {
+    CellStates states;
+    std::array<std::uint64_t, 32> busy{};
+  };
+
+  BusyRows(Statement insert, std::vector<Register> registers);
   Status write_second();
 
-  Statement insert_busy_;
-  Statement insert_states_;
-  std::vector<std::int64_t> register_ids_;
-  std::vector<Unit> units_;
+  Statement insert_;
+  std::vector<Register> registers_;
   std::int64_t second_ = -1;
   bool changed_ = false;
-  std::vector<std::uint64_t> busy_;  ///< per unit
-  std::vector<CellStates> states_;   ///< per register
+  std::vector<Counts> counts_;  ///< per register
 };
 
 }  // namespace gputrace::store

@@ -74,19 +74,22 @@ CREATE TABLE blocks (
   planes BLOB NOT NULL
 ) STRICT;
 
--- key = second * 65536 + units.id; the second counts from the segment's start. A key that only
--- grows keeps every page full (docs/database.md).
-CREATE TABLE busy_seconds (
-  key INTEGER PRIMARY KEY,
-  busy INTEGER NOT NULL
-) STRICT;
-
--- key = second * 65536 + registers.id
-CREATE TABLE state_seconds (
+-- key = second * 65536 + registers.id; the second counts from the segment's start. b0 to b31 are the
+-- busy samples of the bits, NULL for bits that are no unit. One row for all bits of a register: a
+-- row for each would take four times the room (docs/database.md).
+CREATE TABLE register_seconds (
   key INTEGER PRIMARY KEY,
   valid INTEGER NOT NULL,
   asleep INTEGER NOT NULL,
-  unknown INTEGER NOT NULL
+  unknown INTEGER NOT NULL,
+  b0 INTEGER, b1 INTEGER, b2 INTEGER, b3 INTEGER,
+  b4 INTEGER, b5 INTEGER, b6 INTEGER, b7 INTEGER,
+  b8 INTEGER, b9 INTEGER, b10 INTEGER, b11 INTEGER,
+  b12 INTEGER, b13 INTEGER, b14 INTEGER, b15 INTEGER,
+  b16 INTEGER, b17 INTEGER, b18 INTEGER, b19 INTEGER,
+  b20 INTEGER, b21 INTEGER, b22 INTEGER, b23 INTEGER,
+  b24 INTEGER, b25 INTEGER, b26 INTEGER, b27 INTEGER,
+  b28 INTEGER, b29 INTEGER, b30 INTEGER, b31 INTEGER
 ) STRICT;
 
 CREATE TABLE window_means (
@@ -117,15 +120,26 @@ SELECT coalesce(started_monotonic_ns, (SELECT min(start_ns) FROM segments)) AS s
 FROM session;
 
 CREATE VIEW busy AS
-SELECT r.segment AS segment,
-       r.name AS register,
-       u.name AS unit,
-       (s.start_ns - (SELECT start_ns FROM session_start)) / 1e9 + (b.key >> 16) AS start_s,
-       n.valid AS n,
-       b.busy AS busy,
-       CASE WHEN n.valid > 0 THEN 1.0 * b.busy / n.valid END AS fraction
-FROM busy_seconds AS b
-JOIN units AS u ON u.id = (b.key & 65535)
-JOIN registers AS r ON r.id = u.register
-JOIN segments AS s ON s.id = r.segment
-JOIN state_seconds AS n ON n.key = (b.key - u.id) + r.id;
+SELECT segment, register, unit, start_s, n, busy,
+       CASE WHEN n > 0 THEN 1.0 * busy / n END AS fraction
+FROM (
+  SELECT r.segment AS segment,
+         r.name AS register,
+         u.name AS unit,
+         (s.start_ns - (SELECT start_ns FROM session_start)) / 1e9 + (k.key >> 16) AS start_s,
+         k.valid AS n,
+         CASE u.bit
+           WHEN 0 THEN k.b0 WHEN 1 THEN k.b1 WHEN 2 THEN k.b2 WHEN 3 THEN k.b3
+           WHEN 4 THEN k.b4 WHEN 5 THEN k.b5 WHEN 6 THEN k.b6 WHEN 7 THEN k.b7
+           WHEN 8 THEN k.b8 WHEN 9 THEN k.b9 WHEN 10 THEN k.b10 WHEN 11 THEN k.b11
+           WHEN 12 THEN k.b12 WHEN 13 THEN k.b13 WHEN 14 THEN k.b14 WHEN 15 THEN k.b15
+           WHEN 16 THEN k.b16 WHEN 17 THEN k.b17 WHEN 18 THEN k.b18 WHEN 19 THEN k.b19
+           WHEN 20 THEN k.b20 WHEN 21 THEN k.b21 WHEN 22 THEN k.b22 WHEN 23 THEN k.b23
+           WHEN 24 THEN k.b24 WHEN 25 THEN k.b25 WHEN 26 THEN k.b26 WHEN 27 THEN k.b27
+           WHEN 28 THEN k.b28 WHEN 29 THEN k.b29 WHEN 30 THEN k.b30 WHEN 31 THEN k.b31
+         END AS busy
+  FROM register_seconds AS k
+  JOIN registers AS r ON r.id = (k.key & 65535)
+  JOIN segments AS s ON s.id = r.segment
+  JOIN units AS u ON u.register = r.id
+);

@@ -46,18 +46,16 @@ bool parse_lateness(std::string_view text, sampler::SamplingTotals& totals) {
   return true;
 }
 
-Result<std::vector<BusyRows::Unit>> insert_units(Database& database,
-                                                 const SegmentDescription& description,
-                                                 const std::vector<std::int64_t>& register_ids) {
-  std::vector<BusyRows::Unit> units;
+Status insert_units(Database& database, const SegmentDescription& description,
+                    std::vector<BusyRows::Register>& registers) {
   const regdb::RegisterDatabase regdb = regdb::RegisterDatabase::built_in();
   const Result<regdb::RegisterMap> map = regdb.map_for_table(description.regdb_table);
   Result<Statement> insert =
-      database.prepare("INSERT INTO units (register, bit, name) VALUES (?, ?, ?) RETURNING id");
+      database.prepare("INSERT INTO units (register, bit, name) VALUES (?, ?, ?)");
   if (!insert) {
     return tl::unexpected<Error>(insert.error());
   }
-  for (std::size_t r = 0; map && r < register_ids.size(); ++r) {
+  for (std::size_t r = 0; map && r < registers.size(); ++r) {
     const regdb::Register* known = map->find(description.registers[r].name);
     if (known == nullptr) {
       continue;
@@ -66,16 +64,14 @@ Result<std::vector<BusyRows::Unit>> insert_units(Database& database,
       if (field.kind != regdb::FieldKind::kBusy || field.width != 1) {
         continue;
       }
-      insert->bind(1, register_ids[r]).bind(2, std::int64_t{field.shift}).bind(3, field.name);
-      const Result<bool> row = insert->step();
-      if (!row) {
-        return tl::unexpected<Error>(row.error());
+      insert->bind(1, registers[r].id).bind(2, std::int64_t{field.shift}).bind(3, field.name);
+      if (Status status = insert->run(); !status) {
+        return status;
       }
-      units.push_back({insert->integer(0), r, field.shift});
-      insert->reset();
+      registers[r].units |= 1U << field.shift;
     }
   }
-  return units;
+  return {};
 }
 
 template <class T>
@@ -195,24 +191,21 @@ Result<InsertedSegment> insert_segment(Database& database, const SegmentDescript
   segment->reset();
   for (const sampler::OfferedRegister& offered : description.registers) {
     reg->bind(1, inserted.id)
-        .bind(2, static_cast<std::int64_t>(inserted.register_ids.size()))
+        .bind(2, static_cast<std::int64_t>(inserted.registers.size()))
         .bind(3, offered.name)
         .bind(4, std::int64_t{offered.dword_offset})
         .bind(5, offered.source);
     if (const Result<bool> row = reg->step(); !row) {
       return tl::unexpected<Error>(row.error());
     }
-    inserted.register_ids.push_back(reg->integer(0));
+    inserted.registers.push_back({reg->integer(0), 0});
     reg->reset();
+    if (inserted.registers.back().id > kMaxKeyId) {
+      return fail(ErrorCode::kUnsupported, "too many segments for one session file");
+    }
   }
-  Result<std::vector<BusyRows::Unit>> units =
-      insert_units(database, description, inserted.register_ids);
-  if (!units) {
+  if (const Status units = insert_units(database, description, inserted.registers); !units) {
     return tl::unexpected<Error>(units.error());
-  }
-  inserted.units = std::move(*units);
-  if (!inserted.units.empty() && inserted.units.back().id > kMaxKeyId) {
-    return fail(ErrorCode::kUnsupported, "too many segments for one session file");
   }
   return inserted;
 }
@@ -237,10 +230,10 @@ Status update_segment(Database& database, const InsertedSegment& segment, std::i
   if (Status status = update->run(); !status) {
     return status;
   }
-  for (std::size_t r = 0; r < segment.register_ids.size(); ++r) {
+  for (std::size_t r = 0; r < segment.registers.size(); ++r) {
     reg->bind(1, static_cast<std::int64_t>(totals.reads[r]))
         .bind(2, static_cast<std::int64_t>(totals.read_cost_ns[r]))
-        .bind(3, segment.register_ids[r]);
+        .bind(3, segment.registers[r].id);
     if (Status status = reg->run(); !status) {
       return status;
     }

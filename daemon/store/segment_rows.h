@@ -13,8 +13,7 @@ namespace gputrace::store {
 
 struct InsertedSegment {
   std::int64_t id = 0;
-  std::vector<std::int64_t> register_ids;
-  std::vector<BusyRows::Unit> units;
+  std::vector<BusyRows::Register> registers;
 };
 /// Units are the busy bits that the built-in register tables name; none for an unknown table.
 [[nodiscard]] Result<InsertedSegment> insert_segment(Database& database,

@@ -165,7 +165,7 @@ Status SessionWriter::begin_segment(const SegmentDescription& description) {
   if (!rows) {
     return impl_->keep(tl::unexpected<Error>(rows.error()));
   }
-  Result<BusyRows> busy = BusyRows::create(impl_->database, rows->register_ids, rows->units);
+  Result<BusyRows> busy = BusyRows::create(impl_->database, rows->registers);
   if (!busy) {
     return impl_->keep(tl::unexpected<Error>(busy.error()));
   }
@@ -179,7 +179,7 @@ Status SessionWriter::write_block(const sampler::SampleBlock& block) {
   if (Status status = impl_->begin(); !status) {
     return status;
   }
-  if (!impl_->segment || block.register_count != impl_->segment->rows.register_ids.size()) {
+  if (!impl_->segment || block.register_count != impl_->segment->rows.registers.size()) {
     return fail(ErrorCode::kInvalidArgument, "a block came without a segment of as many registers");
   }
   for (const BlockPart& part : split_block(block)) {
@@ -197,10 +197,10 @@ Status SessionWriter::write_window_means(std::span<const WindowMean> means) {
     return status;
   }
   for (const WindowMean& mean : means) {
-    if (!impl_->segment || mean.register_index >= impl_->segment->rows.register_ids.size()) {
+    if (!impl_->segment || mean.register_index >= impl_->segment->rows.registers.size()) {
       return fail(ErrorCode::kInvalidArgument, "a window mean came without its segment");
     }
-    impl_->insert_mean.bind(1, impl_->segment->rows.register_ids[mean.register_index])
+    impl_->insert_mean.bind(1, impl_->segment->rows.registers[mean.register_index].id)
         .bind(2, std::int64_t{mean.bit})
         .bind(3, mean.start_ns)
         .bind(4, mean.end_ns)

@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "daemon/simulated_gpu/simulated_gpu.h"
+#include "daemon/store/query.h"
 #include "daemon/store/session_reader.h"
 #include "daemon/store/session_writer.h"
 #include "regdb/register_database.h"
@@ -21,16 +25,14 @@ namespace {
 const std::vector<std::string> kRegisters{"GRBM_STATUS", "GRBM_STATUS2", "GRBM_STATUS3",
                                           "GRBM_STATUS_SE0", "GRBM_STATUS_SE1"};
 
-struct BusyBit {
-  std::size_t register_index = 0;
-  std::uint8_t shift = 0;
-};
+constexpr std::size_t kBits = 70;
 
-std::vector<BusyBit> busy_bits() {
+/// The busy bits of the registers, and as many others as make kBits.
+std::vector<store::BitRef> signal_bits() {
   const regdb::RegisterDatabase regdb = regdb::RegisterDatabase::built_in();
   const Result<regdb::RegisterMap> map = regdb.map_for_table("11.0.0");
   GPUTRACE_CHECK(map.has_value());
-  std::vector<BusyBit> bits;
+  std::vector<store::BitRef> bits;
   for (std::size_t r = 0; r < kRegisters.size(); ++r) {
     for (const regdb::RegisterField& field : map->find(kRegisters[r])->fields) {
       if (field.kind == regdb::FieldKind::kBusy) {
@@ -38,6 +40,19 @@ std::vector<BusyBit> busy_bits() {
       }
     }
   }
+  const auto taken = [&](std::size_t r, std::uint8_t bit) {
+    return std::any_of(bits.begin(), bits.end(), [&](const store::BitRef& other) {
+      return other.register_index == r && other.bit == bit;
+    });
+  };
+  for (std::uint8_t bit = 0; bit < 32; ++bit) {
+    for (std::size_t r = 0; r < kRegisters.size() && bits.size() < kBits; ++r) {
+      if (!taken(r, bit)) {
+        bits.push_back({r, bit});
+      }
+    }
+  }
+  GPUTRACE_CHECK(bits.size() == kBits);
   return bits;
 }
 
@@ -45,9 +60,7 @@ std::vector<BusyBit> busy_bits() {
 /// which is spread evenly in the logarithm from 0.5 to 8 ms over the bits.
 class TwoStateBits {
  public:
-  TwoStateBits(std::size_t count, double duty_spread, std::uint64_t seed)
-      : random_(seed), bits_(busy_bits()) {
-    bits_.resize(std::min(count, bits_.size()));
+  TwoStateBits(double duty_spread, std::uint64_t seed) : random_(seed), bits_(signal_bits()) {
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       const double share = static_cast<double>(i) / static_cast<double>(bits_.size() - 1);
       const double keep = std::exp(-1.0 / (0.5 * std::pow(16.0, share)));
@@ -55,14 +68,14 @@ class TwoStateBits {
       chains_.push_back({(1 - keep) * duty, (1 - keep) * (1 - duty), uniform() < duty});
     }
   }
-  [[nodiscard]] std::size_t count() const { return bits_.size(); }
+  [[nodiscard]] std::span<const store::BitRef> bits() const { return bits_; }
   void step(std::vector<std::uint32_t>& words) {
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       Chain& chain = chains_[i];
       if (uniform() < (chain.busy ? chain.fall : chain.rise)) {
         chain.busy = !chain.busy;
       }
-      const std::uint32_t mask = 1U << bits_[i].shift;
+      const std::uint32_t mask = 1U << bits_[i].bit;
       std::uint32_t& word = words[bits_[i].register_index];
       word = chain.busy ? word | mask : word & ~mask;
     }
@@ -76,7 +89,7 @@ class TwoStateBits {
   };
   double uniform() { return static_cast<double>(random_() >> 11U) * 0x1p-53; }
   std::mt19937_64 random_;
-  std::vector<BusyBit> bits_;
+  std::vector<store::BitRef> bits_;
   std::vector<Chain> chains_;
 };
 
@@ -110,6 +123,22 @@ std::filesystem::path record(const test::TempDir& dir, std::size_t seconds, cons
   return path;
 }
 
+/// Bytes a tick of each kind of blob.
+void print_parts(const std::filesystem::path& path, double ticks) {
+  const Status asked = store::query_session(
+      path, "SELECT sum(length(planes)), sum(length(times)), sum(length(summary)) FROM blocks", {},
+      {[](std::span<const std::string>) {},
+       [&](std::span<const store::QueryValue> row) -> Status {
+         const auto part = [&](std::size_t i) {
+           return static_cast<double>(std::get<std::int64_t>(row[i])) / ticks;
+         };
+         fmt::print("  planes {:.2f}, stamps {:.2f}, summaries {:.2f}\n", part(0), part(1),
+                    part(2));
+         return {};
+       }});
+  GPUTRACE_CHECK(asked.has_value());
+}
+
 void print_size(const std::string& name, double target, const NextWords& next) {
   const test::TempDir dir;
   constexpr std::size_t kSeconds = 600;
@@ -119,11 +148,12 @@ void print_size(const std::string& name, double target, const NextWords& next) {
   const double bytes = static_cast<double>(std::filesystem::file_size(path));
   fmt::print("{:<58} {:>6.2f} bytes a tick (at most {}), {:.2f} s CPU\n", name,
              bytes / (kSeconds * 1000), target, cpu_s);
+  print_parts(path, kSeconds * 1000);
 }
 
 void print_two_state(double duty_spread) {
-  TwoStateBits bits(70, duty_spread, 1);
-  print_size(fmt::format("{} two-state bits, duty {:.2f} to {:.2f}, tau 0.5 to 8 ms", bits.count(),
+  TwoStateBits bits(duty_spread, 1);
+  print_size(fmt::format("{} two-state bits, duty {:.2f} to {:.2f}, tau 0.5 to 8 ms", kBits,
                          0.5 - duty_spread / 2, 0.5 + duty_spread / 2),
              9, [&](std::int64_t, std::vector<std::uint32_t>& words) { bits.step(words); });
 }
@@ -165,7 +195,7 @@ long peak_memory_kib() {
 
 void print_hour_of_counts() {
   const test::TempDir dir;
-  TwoStateBits bits(70, 1, 2);
+  TwoStateBits bits(1, 2);
   const std::int64_t start_ns = process_cpu_time_ns();
   const auto path =
       record(dir, 3600, [&](std::int64_t, std::vector<std::uint32_t>& words) { bits.step(words); });
@@ -174,13 +204,9 @@ void print_hour_of_counts() {
   const std::int64_t read_ns = monotonic_now_ns();
   const Result<store::SessionReader> reader = store::SessionReader::open(path);
   GPUTRACE_CHECK(reader.has_value());
-  std::vector<store::BitRef> refs;
-  for (const BusyBit& bit : busy_bits()) {
-    refs.push_back({bit.register_index, bit.shift});
-  }
-  const auto counts = reader->counts(reader->segments()[0], refs, std::nullopt);
+  const auto counts = reader->counts(reader->segments()[0], bits.bits(), std::nullopt);
   GPUTRACE_CHECK(counts.has_value());
-  fmt::print("its counts of {} bits per 100 ms: {:.3f} s, process peak {} MiB\n", refs.size(),
+  fmt::print("its counts of {} bits per 100 ms: {:.3f} s, process peak {} MiB\n", kBits,
              static_cast<double>(monotonic_now_ns() - read_ns) * 1e-9, peak_memory_kib() / 1024);
 }
 
