@@ -33,7 +33,7 @@ struct QueryVisitor {
 };
 
 /// kInvalidArgument for SQL that is wrong, writes or is more than one statement; kBusy when the
-/// time is up; else as SessionReader::open.
+/// time is up, kUnsupported when the memory is; else as SessionReader::open.
 [[nodiscard]] Status query_session(const std::filesystem::path& path, std::string_view sql,
                                    const QueryLimits& limits, const QueryVisitor& visitor);
 

@@ -115,11 +115,53 @@ std::string user_name(uid_t uid) {
 
 /// A WAL that this process may not bring into the file.
 Error cut_and_not_writable(const std::filesystem::path& path, const Header& header) {
-  const std::string owner = user_name(header.owner);
+  const std::string who =
+      header.owner == ::geteuid()
+          ? "make both writable and try again"
+          : fmt::format("run `gputrace report` on it as {}", user_name(header.owner));
   return {ErrorCode::kPermissionDenied,
-          fmt::format("cannot read {}: its recording was cut and must be finished by somebody who "
-                      "may write the file and its folder; `gputrace list` run by {} does it",
-                      path.string(), owner)};
+          fmt::format("cannot read {}: its recording was cut, and finishing it needs write access "
+                      "to the file and its folder; {}, or copy the file together with its -wal "
+                      "into a folder of your own",
+                      path.string(), who)};
+}
+
+/// SQLite takes what lies beside the file for a part of it, and would write a stranger's log into
+/// it when it is finished. (It follows no symbolic links there.)
+Status check_files_beside(const std::filesystem::path& path, const Header& header) {
+  for (const std::string_view suffix : {"-wal", "-shm", "-journal"}) {
+    const std::filesystem::path file = beside(path, suffix);
+    struct stat info{};
+    if (::lstat(file.c_str(), &info) != 0) {
+      continue;
+    }
+    if (!S_ISREG(info.st_mode)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("cannot open {}: {} is not a regular file", path.string(),
+                              file.filename().string()));
+    }
+    // SQLite writes -shm anew when nobody has the file open.
+    const bool trusted = info.st_uid == header.owner || info.st_uid == 0 ||
+                         info.st_uid == ::geteuid() || suffix == "-shm";
+    if (!trusted) {
+      return fail(ErrorCode::kPermissionDenied,
+                  fmt::format("cannot open {}: {} belongs to {}, the session to {}; copy the "
+                              "session alone into a folder of your own",
+                              path.string(), file.filename().string(), user_name(info.st_uid),
+                              user_name(header.owner)));
+    }
+  }
+  return {};
+}
+
+Result<Header> checked_header(const std::filesystem::path& path) {
+  Result<Header> header = read_header(path);
+  if (header) {
+    if (const Status status = check_files_beside(path, *header); !status) {
+      return tl::unexpected<Error>(status.error());
+    }
+  }
+  return header;
 }
 
 Result<std::vector<std::string>> schema_rows(Database& database) {
@@ -224,13 +266,13 @@ Result<Database> open_session_database(const std::filesystem::path& path) {
     return tl::unexpected<Error>(file.error());
   }
   // Another user's session is left as it is, even by root: its owner's tools will finish it.
-  Result<Header> header = read_header(*file);
+  Result<Header> header = checked_header(*file);
   if (header && header->wal && may_write(*file) && header->owner == ::geteuid()) {
     const Result<Finishing> finished = finish_interrupted_session(*file);
     if (!finished) {
       return tl::unexpected<Error>(finished.error());
     }
-    header = read_header(*file);
+    header = checked_header(*file);
   }
   if (!header) {
     return tl::unexpected<Error>(header.error());
@@ -239,12 +281,15 @@ Result<Database> open_session_database(const std::filesystem::path& path) {
   if (!database) {
     return database;
   }
-  const Status setup = database->execute("PRAGMA cell_size_check=ON; PRAGMA query_only=ON;");
+  // Others lock the file for a moment when they finish it, or try to. One transaction for the whole
+  // reading: what a recorder commits meanwhile must not contradict what was read before.
+  const Status setup = database->execute(
+      "PRAGMA busy_timeout=2000; PRAGMA cell_size_check=ON; PRAGMA query_only=ON; BEGIN;");
   const Result<std::string> first_read =
       database->scalar_text("SELECT count(*) FROM sqlite_schema");
   if (!setup || !first_read) {
     const Error& error = setup ? first_read.error() : setup.error();
-    if (header->wal && error.code != ErrorCode::kCorrupt) {
+    if (header->wal && error.code != ErrorCode::kCorrupt && error.code != ErrorCode::kBusy) {
       return tl::unexpected<Error>(cut_and_not_writable(*file, *header));
     }
     return fail(error, "cannot read " + path.string());
@@ -260,7 +305,7 @@ Result<Finishing> finish_interrupted_session(const std::filesystem::path& path) 
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }
-  const Result<Header> header = read_header(*file);
+  const Result<Header> header = checked_header(*file);
   if (!header) {
     return tl::unexpected<Error>(header.error());
   }

@@ -23,6 +23,8 @@ inline constexpr std::uint32_t kSchemaVersion = 1;           ///< user_version
 /// Removes NAME, NAME-wal, NAME-shm and NAME-journal where they are regular files.
 [[nodiscard]] Status remove_session_file(const std::filesystem::path& path);
 
+/// Not in the process that writes the file: closing the descriptor that reads the header would drop
+/// the POSIX locks of SQLite's connection there (https://www.sqlite.org/howtocorrupt.html, 2.2).
 /// Opens for reading after checking the header, the version and the whole schema. See
 /// SessionReader::open for the errors. A file that a crash left is finished first if the caller
 /// may write it.

@@ -125,6 +125,7 @@ struct SessionReader::Impl {
   std::filesystem::path path;
   Database database;
   SessionRow session;
+  bool in_use = false;
   std::vector<StoredSegment> segments;
   std::vector<std::vector<std::int64_t>> register_ids;
 
@@ -151,8 +152,10 @@ Result<SessionReader> SessionReader::open(const std::filesystem::path& path) {
   if (!loaded) {
     return fail(loaded.error(), "cannot read " + path.string());
   }
-  auto impl =
-      std::unique_ptr<Impl>(new Impl{path, std::move(*database), std::move(*session), {}, {}});
+  const Result<std::string> mode = database->scalar_text("PRAGMA journal_mode");
+  const bool in_use = mode && *mode == "wal";
+  auto impl = std::unique_ptr<Impl>(
+      new Impl{path, std::move(*database), std::move(*session), in_use, {}, {}});
   for (LoadedSegment& segment : *loaded) {
     impl->segments.push_back(std::move(segment.segment));
     impl->register_ids.push_back(std::move(segment.register_ids));
@@ -166,6 +169,10 @@ const SessionDescription& SessionReader::description() const {
 
 const std::optional<SessionEnd>& SessionReader::end() const {
   return impl_->session.end;
+}
+
+bool SessionReader::in_use() const {
+  return impl_->in_use;
 }
 
 const std::vector<StoredSegment>& SessionReader::segments() const {

@@ -31,6 +31,7 @@ struct BitRef {
   std::uint8_t bit = 0;
 };
 
+/// Shows the file as it was when it was opened, also while a recorder goes on writing it.
 class SessionReader {
  public:
   /// kCorrupt for files that are truncated, foreign or not what their version says; kUnsupported
@@ -47,6 +48,9 @@ class SessionReader {
   [[nodiscard]] const SessionDescription& description() const;
   /// Absent when the recording was cut (crash, SIGKILL, still running).
   [[nodiscard]] const std::optional<SessionEnd>& end() const;
+  /// Whether the file was still in WAL mode: without an end it is being recorded, or was cut and
+  /// somebody else has it open.
+  [[nodiscard]] bool in_use() const;
   [[nodiscard]] const std::vector<StoredSegment>& segments() const;
   /// First to last moment that the file speaks for; absent when it holds no sample or mean.
   [[nodiscard]] std::optional<TimeSpan> span() const;

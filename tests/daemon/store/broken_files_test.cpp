@@ -7,7 +7,6 @@
 #include <fstream>
 #include <random>
 
-#include "daemon/store/query.h"
 #include "daemon/store/session_file.h"
 #include "daemon/store/session_reader.h"
 #include "tests/support/make_session.h"
@@ -260,32 +259,6 @@ TEST_CASE("a folder that is missing or not writable is said when the session is 
         ErrorCode::kNotFound);
   CHECK(SessionWriter::create("/proc/a.gputrace", OnExisting::kRefuse, {}).error().code !=
         ErrorCode::kExists);
-}
-
-TEST_CASE("a query cannot write, attach, run long or be two") {
-  const test::TempDir dir;
-  const path file = make(dir);
-  std::size_t rows = 0;
-  const QueryVisitor visitor{[](std::span<const std::string>) {},
-                             [&](std::span<const QueryValue>) -> Status {
-                               ++rows;
-                               return {};
-                             }};
-  CHECK(query_session(file, "SELECT * FROM busy", {}, visitor));
-  CHECK(rows > 50);
-  for (const char* sql :
-       {"DELETE FROM blocks", "ATTACH '/etc/passwd' AS x", "PRAGMA journal_mode=WAL",
-        "SELECT 1; SELECT 2", "", "SELECT load_extension('x')", "CREATE TABLE t(x)", "SELEKT"}) {
-    CAPTURE(sql);
-    const Status status = query_session(file, sql, {}, visitor);
-    REQUIRE_FALSE(status);
-    CHECK(status.error().code == ErrorCode::kInvalidArgument);
-  }
-  const Status slow = query_session(
-      file, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
-      {.time_ns = 20 * kNsPerMs}, visitor);
-  REQUIRE_FALSE(slow);
-  CHECK(slow.error().code == ErrorCode::kBusy);
 }
 
 }  // namespace

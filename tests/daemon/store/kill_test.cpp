@@ -157,6 +157,30 @@ TEST_CASE("a session that is being recorded can be read and is left to its write
   CHECK_FALSE(writer->finish({}).value().still_wal);
 }
 
+TEST_CASE("a reader sees a session that is being recorded as it was when it was opened") {
+  const test::TempDir dir;
+  const auto path = dir.path() / "live.gputrace";
+  Result<SessionWriter> writer = SessionWriter::create(path, OnExisting::kRefuse, {});
+  REQUIRE(writer);
+  REQUIRE(writer->begin_segment(test::segment_of(recipe())));
+  REQUIRE(writer->write_block(test::block_of(recipe(), 0, 1000)));
+  REQUIRE(writer->commit());
+  const Result<SessionReader> reader = SessionReader::open(path);
+  REQUIRE(reader);
+  CHECK(reader->in_use());
+  REQUIRE(writer->write_block(test::block_of(recipe(), 1000, 2000)));
+  REQUIRE(writer->commit());
+  const StoredSegment& segment = reader->segments().at(0);
+  const std::array<BitRef, 1> bits{{{0, 3}}};
+  const auto counts = reader->counts(segment, bits, std::nullopt);
+  REQUIRE_MESSAGE(counts, (counts ? "" : counts.error().message));
+  CHECK(counts->bits[0].busy.size() == 10);
+  const auto states = reader->state_counts(segment, std::nullopt);
+  REQUIRE(states);
+  CHECK(states->at(0).by_state[0] == 1000);
+  CHECK(SessionReader::open(path).value().segments().at(0).totals.ticks == 2000);
+}
+
 TEST_CASE("with a reader connected a finished session stays in WAL mode until the next opening") {
   const test::TempDir dir;
   const auto path = dir.path() / "live.gputrace";
@@ -182,6 +206,7 @@ TEST_CASE("with a reader connected a finished session stays in WAL mode until th
   const Result<SessionReader> reader = SessionReader::open(path);
   REQUIRE(reader);
   CHECK(reader->end().value().exit_code == 0);
+  CHECK_FALSE(reader->in_use());
 }
 
 }  // namespace
