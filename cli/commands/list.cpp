@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::string_view kDescription =
     R"(Lists your recorded and imported sessions, newest first. A recording that a
-crash cut short is repaired on the way and marked "cut"; a file that cannot be
-read is listed with the reason.
+crash cut short is repaired on the way and marked "cut"; one that is still being
+recorded is listed as such and left alone; a file that cannot be read is listed
+with the reason.
 )";
 
 constexpr std::string_view kExamples = R"(
@@ -36,6 +37,7 @@ struct ListedSession {
   std::optional<std::string> broken;  ///< why it cannot be read
   store::SessionDescription description;
   std::optional<store::SessionEnd> end;
+  bool in_use = false;
   std::optional<double> duration_s;
   std::optional<store::SegmentDescription> segment;  ///< the longest one
 };
@@ -50,6 +52,7 @@ ListedSession look_at(const std::filesystem::path& file) {
   }
   session.description = reader->description();
   session.end = reader->end();
+  session.in_use = reader->in_use();
   if (const auto span = reader->span()) {
     session.duration_s = static_cast<double>(span->end_ns - span->start_ns) * 1e-9;
   }
@@ -95,7 +98,7 @@ std::string what_text(const ListedSession& session) {
 
 std::string outcome_text(const ListedSession& session) {
   if (!session.end) {
-    return "cut";
+    return session.in_use ? "still being recorded, or cut and open elsewhere" : "cut";
   }
   if (session.end->signal) {
     return fmt::format("signal {}", *session.end->signal);
@@ -157,6 +160,7 @@ nlohmann::ordered_json json_of(const ListedSession& session) {
   json["label"] = or_null(description.label);
   json["command"] = or_null(description.command);
   json["cut"] = !session.end;
+  json["in_use"] = session.in_use;
   json["exit_code"] = session.end ? or_null(session.end->exit_code) : nlohmann::ordered_json();
   json["signal"] = session.end ? or_null(session.end->signal) : nlohmann::ordered_json();
   if (session.segment) {

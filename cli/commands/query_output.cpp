@@ -21,7 +21,11 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-/// Aligned columns, numbers to the right. Keeps the rows until the widths are known.
+// Rows are kept until their widths are known, but not without end: megabytes are no table to look
+// at, and what follows them is printed with the widths so far.
+constexpr std::size_t kAlignedBytes = 8 << 20;
+
+/// Aligned columns, numbers to the right.
 class TextPrinter final : public QueryPrinter {
  public:
   explicit TextPrinter(std::FILE* out) : out_(out) {}
@@ -31,7 +35,8 @@ class TextPrinter final : public QueryPrinter {
     for (const std::string& name : names) {
       header.push_back({report::escape_for_terminal(name, false), false});
     }
-    rows_.push_back(std::move(header));
+    columns_.resize(names.size());
+    keep(std::move(header));
   }
 
   void row(std::span<const QueryValue> values) override {
@@ -40,35 +45,23 @@ class TextPrinter final : public QueryPrinter {
     for (const QueryValue& value : values) {
       cells.push_back(cell_of(value));
     }
-    rows_.push_back(std::move(cells));
+    ++rows_;
+    keep(std::move(cells));
   }
 
   void end() override {
-    std::vector<std::size_t> widths(rows_.empty() ? 0 : rows_[0].size());
-    std::vector<bool> numeric(widths.size(), false);
-    for (const auto& cells : rows_) {
-      for (std::size_t i = 0; i < widths.size(); ++i) {
-        widths[i] = std::max(widths[i], cells[i].text.size());
-        numeric[i] = numeric[i] || cells[i].number;
-      }
-    }
-    for (const auto& cells : rows_) {
-      std::string line;
-      for (std::size_t i = 0; i < widths.size(); ++i) {
-        line += i > 0 ? "  " : "";
-        line += numeric[i] ? fmt::format("{:>{}}", cells[i].text, widths[i])
-                           : fmt::format("{:<{}}", cells[i].text, widths[i]);
-      }
-      line.resize(line.find_last_not_of(' ') + 1);
-      fmt::print(out_, "{}\n", line);
-    }
-    fmt::print(out_, "({} row{})\n", rows_.size() - 1, rows_.size() == 2 ? "" : "s");
+    print_kept();
+    fmt::print(out_, "({} row{})\n", rows_, rows_ == 1 ? "" : "s");
   }
 
  private:
   struct Cell {
     std::string text;
     bool number = false;
+  };
+  struct Column {
+    std::size_t width = 0;
+    bool numeric = false;
   };
 
   static Cell cell_of(const QueryValue& value) {
@@ -84,8 +77,38 @@ class TextPrinter final : public QueryPrinter {
         value);
   }
 
+  void keep(std::vector<Cell> cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      columns_[i].width = std::max(columns_[i].width, report::display_width(cells[i].text));
+      columns_[i].numeric = columns_[i].numeric || cells[i].number;
+      kept_bytes_ += sizeof(Cell) + cells[i].text.size();
+    }
+    kept_.push_back(std::move(cells));
+    if (kept_bytes_ > kAlignedBytes) {
+      print_kept();
+    }
+  }
+
+  void print_kept() {
+    for (const std::vector<Cell>& cells : kept_) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string gap(columns_[i].width - report::display_width(cells[i].text), ' ');
+        line += i > 0 ? "  " : "";
+        line += columns_[i].numeric ? gap + cells[i].text : cells[i].text + gap;
+      }
+      line.resize(line.find_last_not_of(' ') + 1);
+      fmt::print(out_, "{}\n", line);
+    }
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+
   std::FILE* out_;
-  std::vector<std::vector<Cell>> rows_;
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> kept_;
+  std::size_t kept_bytes_ = 0;
+  std::size_t rows_ = 0;
 };
 
 /// RFC 4180: fields with a comma, a quote or a line break are quoted. NULL is an empty field.
@@ -141,13 +164,19 @@ class CsvPrinter final : public QueryPrinter {
   std::FILE* out_;
 };
 
-/// One array of objects, a row a line.
+/// One array of objects, a row a line. A second column of one name is "name:2".
 class JsonPrinter final : public QueryPrinter {
  public:
   explicit JsonPrinter(std::FILE* out) : out_(out) {}
 
   void columns(std::span<const std::string> names) override {
-    names_.assign(names.begin(), names.end());
+    for (const std::string& name : names) {
+      std::string key = name;
+      for (int copy = 2; std::find(names_.begin(), names_.end(), key) != names_.end(); ++copy) {
+        key = fmt::format("{}:{}", name, copy);
+      }
+      names_.push_back(std::move(key));
+    }
     fmt::print(out_, "[");
   }
 

@@ -98,6 +98,9 @@ Result<std::vector<std::filesystem::path>> session_files(const std::filesystem::
   std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> found;
   std::error_code error;
   std::filesystem::directory_iterator entries(folder, error);
+  if (error == std::errc::not_a_directory) {  // which is no empty folder, as a missing one is
+    return fail(ErrorCode::kExists, folder.string() + " exists and is not a folder");
+  }
   if (error) {
     return fail_errno(error.value(), "cannot read the sessions folder " + folder.string());
   }

@@ -1,7 +1,9 @@
 // gputrace sql: one read-only query on a session file.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
@@ -112,6 +114,9 @@ Result<int> run_sql(const std::vector<std::string>& arguments) {
     return tl::unexpected<Error>(status.error());
   }
   printer->end();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return fail_errno(errno, "cannot write to standard output");
+  }
   return 0;
 }
 

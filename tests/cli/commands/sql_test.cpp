@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -116,6 +117,23 @@ TEST_CASE("text output aligns columns, shows NULL and the size of blobs, and is 
         "(2 rows)\n");
 }
 
+TEST_CASE("text output pads by characters, not by bytes") {
+  const std::vector<std::vector<store::QueryValue>> rows{
+      {std::string("\xC3\xA4\xC3\xB6"), std::int64_t{1}}, {std::string("abc"), std::int64_t{20}}};
+  CHECK(print(QueryFormat::kText, {"a", "b"}, rows) ==
+        "a     b\n"
+        "\xC3\xA4\xC3\xB6    1\n"
+        "abc  20\n"
+        "(2 rows)\n");
+}
+
+TEST_CASE("text output of megabytes loses no row") {
+  const std::vector<std::vector<store::QueryValue>> rows(300, {std::string(100'000, 'x')});
+  const std::string text = print(QueryFormat::kText, {"a"}, rows);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 302);
+  CHECK(text.substr(text.size() - 11) == "(300 rows)\n");
+}
+
 TEST_CASE("CSV quotes what needs it and tells NULL from the empty text") {
   const std::vector<std::vector<store::QueryValue>> rows{
       {std::string("a,b"), std::string("say \"x\""), std::monostate{}, std::string()}};
@@ -129,6 +147,8 @@ TEST_CASE("JSON keeps types, null and text that is no UTF-8") {
   CHECK(print(QueryFormat::kJson, {"a", "b", "c", "d", "e"}, rows) ==
         "[\n  {\"a\":1,\"b\":0.5,\"c\":null,\"d\":\"\xEF\xBF\xBD\",\"e\":{\"blob_bytes\":3}}\n]\n");
   CHECK(print(QueryFormat::kJson, {"a"}, {}) == "[]\n");
+  const std::vector<std::vector<store::QueryValue>> twice{{std::int64_t{1}, std::int64_t{2}}};
+  CHECK(print(QueryFormat::kJson, {"a", "a"}, twice) == "[\n  {\"a\":1,\"a:2\":2}\n]\n");
 }
 
 }  // namespace
