@@ -1,0 +1,107 @@
+// A whole session file of any bytes: opened (which finishes it when it says that it was cut), read
+// to the end in every way there is, and asked with SQL.
+#include "daemon/store/session_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string_view>
+
+#include "daemon/base/unique_fd.h"
+#include "daemon/store/query.h"
+#include "daemon/store/session_reader.h"
+#include "tests/support/temp_dir.h"
+
+namespace gputrace::test {
+namespace {
+
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  GPUTRACE_CHECK(fd);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
+    GPUTRACE_CHECK(written > 0);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::uint64_t sum(const std::vector<std::uint32_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+void read_segment(const store::SessionReader& reader, const store::StoredSegment& segment) {
+  std::uint64_t ticks = 0;
+  const Status read = reader.for_each_block(segment, std::nullopt,
+                                            [&](const sampler::SampleBlock& block) -> Status {
+                                              ticks += block.size;
+                                              return {};
+                                            });
+  GPUTRACE_CHECK(read || !read.error().message.empty());
+  const auto states = reader.state_counts(segment, std::nullopt);
+  std::vector<store::BitRef> bits;
+  for (std::size_t r = 0; r < segment.description.registers.size(); ++r) {
+    bits.push_back({r, 0});
+    bits.push_back({r, 31});
+  }
+  const auto counts = reader.counts(segment, bits, std::nullopt);
+  if (counts) {
+    for (const store::BitCells& bit : counts->bits) {
+      const std::uint64_t valid = sum(counts->registers[bit.register_index].valid);
+      GPUTRACE_CHECK(sum(bit.busy) <= valid && sum(bit.changes) <= valid);
+    }
+  }
+  if (read && states) {
+    for (const auto& reg : *states) {
+      GPUTRACE_CHECK(std::accumulate(reg.by_state.begin(), reg.by_state.end(), std::uint64_t{0}) ==
+                     ticks);
+    }
+  }
+  if (const auto whole = reader.span()) {
+    const store::TimeSpan part{whole->start_ns + (whole->end_ns - whole->start_ns) / 3,
+                               whole->start_ns + (whole->end_ns - whole->start_ns) / 2};
+    const auto some = reader.counts(segment, bits, part);
+    GPUTRACE_CHECK(some || !some.error().message.empty());
+    const auto part_states = reader.state_counts(segment, part);
+    GPUTRACE_CHECK(part_states || !part_states.error().message.empty());
+  }
+  const auto means = reader.window_means(segment);
+  GPUTRACE_CHECK(means || !means.error().message.empty());
+}
+
+void read_all(const std::filesystem::path& path) {
+  const Result<store::SessionReader> reader = store::SessionReader::open(path);
+  if (!reader) {
+    GPUTRACE_CHECK(!reader.error().message.empty());
+    return;
+  }
+  for (const store::StoredSegment& segment : reader->segments()) {
+    read_segment(*reader, segment);
+  }
+  const auto anchors = reader->anchors();
+  const auto events = reader->events();
+  GPUTRACE_CHECK((anchors || !anchors.error().message.empty()) &&
+                 (events || !events.error().message.empty()));
+  const store::QueryVisitor visitor{
+      [](std::span<const std::string>) {},
+      [](std::span<const store::QueryValue>) -> Status { return {}; }};
+  const Status query =
+      store::query_session(path, "SELECT * FROM busy", {.time_ns = kNsPerSecond}, visitor);
+  GPUTRACE_CHECK(query || !query.error().message.empty());
+}
+
+}  // namespace
+}  // namespace gputrace::test
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const gputrace::test::TempDir folder;
+  const auto path = folder.path() / "fuzz.gputrace";
+  gputrace::test::write_file(path, {reinterpret_cast<const char*>(data), size});
+  gputrace::test::read_all(path);
+  GPUTRACE_CHECK(gputrace::store::remove_session_file(path).has_value());
+  return 0;
+}
