@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands/command.h"
+#include "cli/report/terminal_text.h"
 
 namespace gputrace {
 namespace {
@@ -54,14 +55,17 @@ int run(std::span<const char* const> argv) {
     if (status) {
       return *status;
     }
-    fmt::print(stderr, "gputrace {}: {}\n", first, status.error().message);
+    // Messages quote names of files and words of the command line as they are.
+    fmt::print(stderr, "gputrace {}: {}\n", first,
+               report::escape_for_terminal(status.error().message, false));
     if (status.error().code == ErrorCode::kUsage) {
       fmt::print(stderr, "Try `gputrace {} --help`.\n", first);
       return 2;
     }
     return 1;
   }
-  fmt::print(stderr, "gputrace: '{}' is not a command. Try `gputrace --help`.\n", first);
+  fmt::print(stderr, "gputrace: '{}' is not a command. Try `gputrace --help`.\n",
+             report::escape_for_terminal(first, false));
   return 2;
 }
 

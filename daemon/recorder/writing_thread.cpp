@@ -108,6 +108,10 @@ void WritingThread::wait_and_write(bool order_may_come) {
     write_block(*block);
     reading_.queue().release(block);
   } else if (order_may_come && reading_.queue().closed()) {
+    // Perhaps for hours: a power cut must not lose what ended the recording.
+    if (!write_failed_) {
+      write(writer_.commit());
+    }
     std::unique_lock lock(mutex_);
     ordered_.wait(lock, [this] { return orders_.end || !orders_.events.empty(); });
   }

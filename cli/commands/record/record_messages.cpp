@@ -27,9 +27,9 @@ std::string describe_samples(const ipc::ClosedAnswer& closed) {
   if (closed.samples == 0 || !(closed.seconds > 0)) {
     return "no sample was taken";
   }
-  return fmt::format("{} samples in {:.2f} s ({:.0f} a second), {} missed", closed.samples,
-                     closed.seconds, static_cast<double>(closed.samples) / closed.seconds,
-                     closed.missed);
+  return fmt::format("{} sample{} in {:.2f} s ({:.0f} a second), {} missed", closed.samples,
+                     closed.samples == 1 ? "" : "s", closed.seconds,
+                     static_cast<double>(closed.samples) / closed.seconds, closed.missed);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::vector<std::string> closing_warnings(const ipc::ClosedAnswer& closed) {
       static_cast<double>(closed.samples + closed.dropped) + static_cast<double>(closed.missed);
   if (periods > 0 && static_cast<double>(closed.missed) / periods > kMissedWorthAWarning) {
     lines.push_back(
-        fmt::format("{:.0f} % of the periods were missed; `gputrace report` says what helps",
+        fmt::format("{:.1f} % of the periods were missed; `gputrace report` says what helps",
                     static_cast<double>(closed.missed) / periods * 100));
   }
   if (closed.unknown && *closed.unknown > kUnknownWorthAWarning) {

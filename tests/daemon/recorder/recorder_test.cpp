@@ -305,6 +305,9 @@ TEST_CASE("a GPU that is gone ends the recording; the stop still finishes the fi
   const auto warning = recorder.answer<ipc::WarningAnswer>();
   CHECK(warning.recording_ended);
   CHECK(warning.text.find("GRBM_STATUS2, GRBM_STATUS: ENODEV") != std::string::npos);
+  // In the file while the workload runs on, which may be long.
+  while (!has(event_kinds(recorder.session()), "lost")) {
+  }
   const ipc::ClosedAnswer closed = recorder.stop({4, std::nullopt, false});
   CHECK_FALSE(closed.cut);
   CHECK(closed.samples > 0);
