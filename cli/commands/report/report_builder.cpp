@@ -31,16 +31,22 @@ struct Extent {
 
 Extent extent_of(const store::SessionReader& session) {
   const std::optional<store::TimeSpan> span = session.span();
-  const std::optional<TimeAnchor>& started = session.description().started;
-  Extent extent;
-  if (!span && !(started && session.end())) {
-    return extent;
+  std::optional<std::int64_t> start_ns;
+  std::optional<std::int64_t> end_ns;
+  if (span) {
+    start_ns = span->start_ns;
+    end_ns = span->end_ns;
   }
-  extent.known = true;
-  extent.start_ns = started ? started->monotonic_ns : span->start_ns;
-  extent.end_ns = session.end() ? session.end()->end_ns : span->end_ns;
-  extent.end_ns = std::max(extent.start_ns, extent.end_ns);
-  return extent;
+  if (const auto& started = session.description().started) {
+    start_ns = started->monotonic_ns;
+  }
+  if (const auto& end = session.end()) {
+    end_ns = end->end_ns;
+  }
+  if (!start_ns || !end_ns) {
+    return {};
+  }
+  return {*start_ns, std::max(*start_ns, *end_ns), true};
 }
 
 Result<std::optional<report::Selection>> select_span(const Extent& extent,
@@ -81,9 +87,9 @@ report::Session session_of(const store::SessionReader& session, const std::files
   out.file = file.string();
   out.label = description.label;
   out.command = description.command;
-  if (session.end()) {
-    out.exit_code = session.end()->exit_code;
-    out.signal = session.end()->signal;
+  if (const auto& end = session.end()) {
+    out.exit_code = end->exit_code;
+    out.signal = end->signal;
   }
   if (description.started) {
     out.started_at = format_rfc3339_utc(description.started->realtime_ns);

@@ -160,11 +160,11 @@ report::Sampling sampling_of(const StoredSegment& segment,
   report::Sampling sampling;
   sampling.rate_hz = segment.description.rate_hz;
   add_states(states, shown_s, imported, sampling);
+  const std::uint64_t samples = sampling.samples.value_or(0);
   if (!imported) {
     add_totals(segment, sampling);
-  } else if (shown_s > 0 && sampling.samples.value_or(0) > 1) {
-    // A lone sample has no distance to another.
-    sampling.achieved_hz = static_cast<double>(*sampling.samples) / shown_s;
+  } else if (shown_s > 0 && samples > 1) {  // a lone sample has no distance to another
+    sampling.achieved_hz = static_cast<double>(samples) / shown_s;
   }
   const std::vector<sampler::OfferedRegister>& registers = segment.description.registers;
   for (std::size_t i = 0; i < registers.size(); ++i) {

@@ -32,7 +32,7 @@ std::string_view unknown_hint(const report::Sampling& sampling) {
   const auto most =
       std::max_element(sampling.unknown_reasons.begin(), sampling.unknown_reasons.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::string_view reason = most == sampling.unknown_reasons.end() ? "" : most->first;
+  const std::string reason = most == sampling.unknown_reasons.end() ? "" : most->first;
   if (reason == "all_ones") {
     return "reads gave 0xffffffff: the GPU was off the bus, powered down or in reset. Look for "
            "amdgpu messages in `dmesg`.";
@@ -121,11 +121,11 @@ void warn_sampling(const Report& report, std::vector<Warning>& out) {
                                *sampling.late_p99_us),
                    std::string(kAllowFifo)});
   }
-  if (sampling.dropped.value_or(0) > 0) {
-    out.push_back({"dropped",
-                   fmt::format("{} could not be written in time and are missing.",
-                               plural(*sampling.dropped, "sample")),
-                   "record to a faster disk with -o, or sample less often with --rate."});
+  if (const std::uint64_t dropped = sampling.dropped.value_or(0); dropped > 0) {
+    out.push_back(
+        {"dropped",
+         fmt::format("{} could not be written in time and are missing.", plural(dropped, "sample")),
+         "record to a faster disk with -o, or sample less often with --rate."});
   }
 }
 
