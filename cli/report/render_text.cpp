@@ -162,7 +162,8 @@ void append_answer(Page& page, const Report& report) {
   page.paragraph(fmt::format("Busiest: {}.", names), 0);
   if (top->busy >= kHighBusy && !top->suggests.empty()) {
     page.paragraph(
-        fmt::format("High {}: {}", page.safe(unit_label(*top)), page.safe(top->suggests)), 0);
+        fmt::format("High {} suggests: {}", page.safe(unit_label(*top)), page.safe(top->suggests)),
+        0);
   }
   page.paragraph(
       "A busy unit has work in it, which does not mean that it is at its limit: busy bits "
