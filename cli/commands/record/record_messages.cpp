@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kUnknownWorthAWarning = 0.05;
 constexpr double kMissedWorthAWarning = 0.01;
+constexpr double kLongEnoughToTellS = 1;  ///< the first milliseconds of a process are not typical
 
 std::string safe(const std::string& text) {
   return report::escape_for_terminal(text, false);
@@ -66,7 +67,8 @@ std::vector<std::string> closing_warnings(const ipc::ClosedAnswer& closed) {
   }
   const auto periods =
       static_cast<double>(closed.samples + closed.dropped) + static_cast<double>(closed.missed);
-  if (periods > 0 && static_cast<double>(closed.missed) / periods > kMissedWorthAWarning) {
+  if (closed.seconds >= kLongEnoughToTellS &&
+      static_cast<double>(closed.missed) / periods > kMissedWorthAWarning) {
     lines.push_back(
         fmt::format("{:.1f} % of the periods were missed; `gputrace report` says what helps",
                     static_cast<double>(closed.missed) / periods * 100));

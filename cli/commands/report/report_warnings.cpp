@@ -23,6 +23,8 @@ constexpr double kUnknownShare = 0.01;
 constexpr std::string_view kAllowFifo =
     "allow real-time scheduling: put `YOUR_USER - rtprio 20` into "
     "/etc/security/limits.d/gputrace.conf and log in again; or sample less often with --rate.";
+constexpr std::string_view kHadFifo =
+    "sample less often with --rate: sampling had real-time scheduling already.";
 
 std::string plural(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
@@ -95,7 +97,16 @@ void warn_no_samples(const Report& report, std::vector<Warning>& out) {
   }
 }
 
-void warn_sampling(const Report& report, std::vector<Warning>& out) {
+/// The recorder notes it when SCHED_FIFO was refused.
+std::string_view punctuality_hint(const std::vector<store::Event>& events) {
+  return std::any_of(events.begin(), events.end(),
+                     [](const store::Event& event) { return event.kind == "no_realtime"; })
+             ? kAllowFifo
+             : kHadFifo;
+}
+
+void warn_sampling(const Report& report, const std::vector<store::Event>& events,
+                   std::vector<Warning>& out) {
   const report::Sampling& sampling = report.sampling;
   const double unknown = report::unknown_share(sampling);
   if (unknown > kUnknownShare && !report.units.empty()) {
@@ -111,7 +122,7 @@ void warn_sampling(const Report& report, std::vector<Warning>& out) {
                    fmt::format("{} of the periods ended before their read began: moments at which "
                                "the machine was busy are under-represented.",
                                format_percent(missed / periods)),
-                   std::string(kAllowFifo)});
+                   std::string(punctuality_hint(events))});
   }
   if (sampling.rate_hz && sampling.late_p99_us &&
       *sampling.late_p99_us > 0.5e6 / *sampling.rate_hz) {
@@ -119,7 +130,7 @@ void warn_sampling(const Report& report, std::vector<Warning>& out) {
                    fmt::format("1 % of the reads were over {:.0f} us late, more than half a "
                                "period: samples are less evenly spread than the intervals assume.",
                                *sampling.late_p99_us),
-                   std::string(kAllowFifo)});
+                   std::string(punctuality_hint(events))});
   }
   if (const std::uint64_t dropped = sampling.dropped.value_or(0); dropped > 0) {
     out.push_back(
@@ -195,7 +206,7 @@ std::vector<Warning> report_warnings(const Report& report, const std::vector<sto
   std::vector<Warning> warnings;
   warn_origin(report, has_window_means, warnings);
   warn_no_samples(report, warnings);
-  warn_sampling(report, warnings);
+  warn_sampling(report, events, warnings);
   warn_segments(report, warnings);
   warn_events(report, events, warnings);
   return warnings;

@@ -80,9 +80,8 @@ TEST_CASE("radeontop's own names come with a warning that some mean other units"
   CHECK(has_warning(report, "radeontop_names"));
 }
 
-TEST_CASE("missed periods and late reads are warned about with the way to SCHED_FIFO") {
-  const test::TempDir folder;
-  const std::filesystem::path path = folder.path() / "s.gputrace";
+/// Two percent missed, 5 % of the reads 2 ms late.
+report::Report unpunctual_report(const std::filesystem::path& path, bool had_fifo) {
   test::SessionRecipe recipe = game();
   recipe.simulated = false;
   store::SessionDescription description;
@@ -98,8 +97,16 @@ TEST_CASE("missed periods and late reads are warned about with the way to SCHED_
   block.totals.reads[0] = 1000;
   block.totals.read_cost_ns[0] = 2'400'000;
   REQUIRE(writer->write_block(block));
+  if (!had_fifo) {
+    REQUIRE(writer->write_event({recipe.start_ns, "no_realtime", "cannot use SCHED_FIFO: EPERM"}));
+  }
   REQUIRE(writer->finish({recipe.start_ns + kNsPerSecond, 0, std::nullopt}));
-  const report::Report report = must_report(path);
+  return must_report(path);
+}
+
+TEST_CASE("missed periods and late reads are warned about with the way to SCHED_FIFO") {
+  const test::TempDir folder;
+  const report::Report report = unpunctual_report(folder.path() / "s.gputrace", false);
   CHECK(has_warning(report, "missed"));
   CHECK(has_warning(report, "late"));
   CHECK(has_warning(report, "dropped"));
@@ -111,6 +118,16 @@ TEST_CASE("missed periods and late reads are warned about with the way to SCHED_
   CHECK(report.sampling.registers[0].read_cost_ns.value_or(0) == doctest::Approx(2400));
   CHECK_FALSE(report.sampling.registers[1].read_cost_ns);
   CHECK(report.sampling.kept_gfx_awake == true);
+}
+
+TEST_CASE("nobody who had SCHED_FIFO is told how to get it") {
+  const test::TempDir folder;
+  const report::Report report = unpunctual_report(folder.path() / "s.gputrace", true);
+  CHECK(has_warning(report, "missed"));
+  CHECK(has_warning(report, "late"));
+  const std::string text = report::render_text(report, {});
+  CHECK(text.find("rtprio") == std::string::npos);
+  CHECK(text.find("--rate") != std::string::npos);
 }
 
 TEST_CASE("events of the recording become warnings") {
