@@ -179,18 +179,7 @@ Status write_stdout(std::string_view text) {
   return {};
 }
 
-}  // namespace
-
-Result<int> run_report(const std::vector<std::string>& words) {
-  const auto arguments = parse(words);
-  if (!arguments) {
-    return tl::unexpected<Error>(arguments.error());
-  }
-  if (!*arguments) {
-    fmt::print("{}", kHelp);
-    return 0;
-  }
-  const Arguments& wanted = **arguments;
+Result<int> print_report(const Arguments& wanted) {
   const Result<regdb::RegisterDatabase> regdb = open_regdb(wanted.options);
   if (!regdb) {
     return tl::unexpected<Error>(regdb.error());
@@ -213,6 +202,21 @@ Result<int> run_report(const std::vector<std::string>& words) {
     return tl::unexpected<Error>(written.error());
   }
   return 0;
+}
+
+}  // namespace
+
+Result<int> run_report(const std::vector<std::string>& arguments) {
+  const Result<std::optional<Arguments>> parsed = parse(arguments);
+  if (!parsed) {
+    return tl::unexpected<Error>(parsed.error());
+  }
+  const std::optional<Arguments>& wanted = *parsed;
+  if (!wanted) {
+    fmt::print("{}", kHelp);
+    return 0;
+  }
+  return print_report(*wanted);
 }
 
 }  // namespace gputrace::commands
