@@ -11,7 +11,7 @@ namespace gputrace::sampler {
 
 /// A GPU is told from another by PCI address and ids, never by card number: those swap at boot.
 struct GpuIdentity {
-  std::string name;                        ///< marketing name, else "AMD GPU 1002:15bf"
+  std::string name;                        ///< "AMD Radeon 780M Graphics", else "AMD GPU (Phoenix)"
   std::optional<regdb::GcVersion> gc;      ///< absent for imports that do not say
   std::string pci;                         ///< "0000:c4:00.0"; empty for simulated and imported
   std::optional<std::uint16_t> vendor_id;  ///< 0x1002
