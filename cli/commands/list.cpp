@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -83,7 +84,7 @@ std::string length_text(double seconds) {
   if (seconds < 60) {
     return fmt::format("{:.1f} s", seconds);
   }
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   return whole < 3600 ? fmt::format("{}:{:02} min", whole / 60, whole % 60)
                       : fmt::format("{}:{:02}:{:02} h", whole / 3600, whole / 60 % 60, whole % 60);
 }

@@ -114,7 +114,7 @@ BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte>
     masks = masks_of(reg, ticks);
     for (unsigned bit = 0; bit < 32; ++bit) {
       const bool base_busy = (reg.base >> bit & 1U) != 0;
-      Bit* counts = &bits_[(r * 32 + bit) * cells_];
+      Bit* counts = bits_.data() + (r * 32 + bit) * cells_;  // no cells: no element
       if ((reg.varying >> bit & 1U) == 0) {
         for (std::size_t cell = 0; cell < cells_; ++cell) {
           counts[cell] = {base_busy ? states[cell].valid : 0, 0};

@@ -234,8 +234,8 @@ Status SessionWriter::write_event(const Event& event) {
 }
 
 Status SessionWriter::commit() {
-  if (impl_->failed) {
-    return tl::unexpected<Error>(*impl_->failed);
+  if (const std::optional<Error>& failed = impl_->failed) {
+    return tl::unexpected<Error>(*failed);
   }
   if (!impl_->database.in_transaction()) {
     return {};

@@ -113,7 +113,7 @@ std::filesystem::path record(const test::TempDir& dir, std::size_t seconds, cons
       for (std::size_t r = 0; r < words.size(); ++r) {
         block.words[r * block.capacity + i] = words[r];
       }
-      ++block.totals.lateness[20 + block.time_ns[i] / 1000 % 12];
+      ++block.totals.lateness[20 + static_cast<std::size_t>(block.time_ns[i] / 1000 % 12)];
     }
     GPUTRACE_CHECK(writer->write_block(block).has_value());
     GPUTRACE_CHECK(writer->write_anchor({block.end_ns, block.end_ns + 12345, 0}).has_value());

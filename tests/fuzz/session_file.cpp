@@ -98,8 +98,8 @@ void read_all(const std::filesystem::path& path) {
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const gputrace::test::TempDir folder;
-  const auto path = folder.path() / "fuzz.gputrace";
+  static const gputrace::test::TempDir kFolder;
+  const auto path = kFolder.path() / "fuzz.gputrace";
   gputrace::test::write_file(path, {reinterpret_cast<const char*>(data), size});
   gputrace::test::read_all(path);
   GPUTRACE_CHECK(gputrace::store::remove_session_file(path).has_value());

@@ -55,8 +55,8 @@ Status read_all(const path& file) {
   }
   const std::vector<BitRef> bits{{0, 31}, {0, 0}};
   for (const StoredSegment& segment : reader->segments()) {
-    const Status read = reader->for_each_block(
-        segment, std::nullopt, [](const sampler::SampleBlock&) -> Status { return {}; });
+    Status read = reader->for_each_block(segment, std::nullopt,
+                                         [](const sampler::SampleBlock&) -> Status { return {}; });
     const auto counts = reader->counts(segment, bits, std::nullopt);
     const auto states = reader->state_counts(segment, std::nullopt);
     const auto means = reader->window_means(segment);
@@ -83,7 +83,7 @@ TEST_CASE("what is no session file is refused by what it is") {
     CHECK(open_error(dir.path() / "no/x.gputrace").code == ErrorCode::kNotFound);
   }
   SUBCASE("empty") {
-    std::ofstream{file};
+    const std::ofstream empty(file);
     CHECK(says(open_error(file), "is empty"));
   }
   SUBCASE("text") {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <optional>
 #include <random>
 
 #include "daemon/base/unique_fd.h"
@@ -205,7 +206,9 @@ TEST_CASE("with a reader connected a finished session stays in WAL mode until th
   CHECK(finish_interrupted_session(path).value() == Finishing::kFinished);
   const Result<SessionReader> reader = SessionReader::open(path);
   REQUIRE(reader);
-  CHECK(reader->end().value().exit_code == 0);
+  const std::optional<SessionEnd>& end = reader->end();
+  GPUTRACE_CHECK(end.has_value());
+  CHECK(end->exit_code == 0);
   CHECK_FALSE(reader->in_use());
 }
 
