@@ -39,6 +39,7 @@ TEST_CASE("recordings of the same command that begin together get a file each") 
   const RecordRig rig;
   constexpr std::size_t kTogether = 4;
   std::vector<std::unique_ptr<Program>> programs;
+  programs.reserve(kTogether);
   for (std::size_t i = 0; i < kTogether; ++i) {
     programs.push_back(std::make_unique<Program>(rig.command({kProbe, "wait"}), rig.options()));
   }
