@@ -13,8 +13,8 @@ build/release and runs every test through ctest. A test that this machine
 cannot run is skipped and says why.
 
   --yes   install without asking
-  --ci    the same with warnings as errors, then clang-tidy-19 on the changed
-          files, then all tests again in asan-ubsan and tsan builds; implies --yes
+  --ci    the same with warnings as errors, then all tests again in asan-ubsan and
+          tsan builds, then clang-tidy-19 on the changed files; implies --yes
   --long  with the slow tests and a minute of fuzzing for each parser
   --help  this text
 
@@ -92,9 +92,9 @@ fuzz() {
 
 if [[ $ci == yes ]]; then
   build_and_test release -DGPUTRACE_WERROR=ON
+  build_and_test asan-ubsan
+  build_and_test tsan
   tidy
-  build_and_test asan-ubsan -DGPUTRACE_WERROR=OFF
-  build_and_test tsan -DGPUTRACE_WERROR=OFF
 else
   build_and_test release
 fi
