@@ -1,6 +1,6 @@
 # Sourced by quickstart.sh and run-tests.sh: what they need installed, and how it gets there.
 
-build_packages=(cmake g++ libcxxopts-dev libdrm-dev libexpected-dev libfmt-dev libpci-dev
+build_packages=(cmake g++ libcxxopts-dev libdrm-dev libexpected-dev libfmt-dev
   libsqlite3-dev libzstd-dev ninja-build nlohmann-json3-dev pkg-config)
 test_packages=(doctest-dev fuse3 libfuse3-dev)
 ci_packages=(clang-format-19 clang-tidy-19 git radeontop sqlite3)
