@@ -57,11 +57,10 @@ count=0
 failures=0
 while IFS= read -r example; do
   count=$((count + 1))
-  # Files that an example writes may be there from the one before.
-  rm -f low.gputrace high.gputrace rx6600.gputrace
-  case $example in
-    *"record --pid"*) continue ;;
-  esac
+  # The file that an example writes may be there from one before.
+  if [[ $example =~ (-o|--output)\ ([a-z0-9]+\.gputrace) ]]; then
+    rm -f "${BASH_REMATCH[2]}"
+  fi
   # Examples of seconds: the shortest recording shows the same.
   shortened=$(sed -E 's/--duration [0-9]+/--duration 1/; s/--from 1:00 --to 1:30/--from 0.2 --to 0.8/' <<< "$example")
   if ! bash -c "$shortened" < /dev/null > out.txt 2>&1; then
