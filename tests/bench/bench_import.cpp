@@ -79,6 +79,7 @@ double seconds(const timeval& time) {
 /// Runs a command with its output thrown away.
 Cost run(std::vector<std::string> arguments) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) {
     argv.push_back(argument.data());
   }

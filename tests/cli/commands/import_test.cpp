@@ -82,7 +82,7 @@ struct Outcome {
   std::string printed;
 };
 
-Outcome import_files(const fs::path& folder, std::vector<std::string> arguments) {
+Outcome import_files(const fs::path& folder, const std::vector<std::string>& arguments) {
   const fs::path output = folder.parent_path() / (folder.filename().string() + ".stdout");
   Outcome outcome;
   {
@@ -288,7 +288,7 @@ struct PipedImport {
     }
     REQUIRE(::write(input.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
-  int wait_status() const {
+  [[nodiscard]] int wait_status() const {
     int status = 0;
     REQUIRE(::waitpid(pid, &status, 0) == pid);
     return status;

@@ -37,7 +37,7 @@ LineReader::ReadBytes read_in_pieces(std::string_view text, std::size_t largest)
           random = std::mt19937(7)](std::span<char> buffer) mutable -> Result<std::size_t> {
     const std::size_t size =
         std::min({text.size(), buffer.size(), std::size_t{1} + random() % largest});
-    std::copy_n(text.data(), size, buffer.data());
+    std::copy_n(text.begin(), size, buffer.begin());
     text.remove_prefix(size);
     return size;
   };
