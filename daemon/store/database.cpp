@@ -54,7 +54,8 @@ int last_errno(sqlite3* connection, int code) {
     return error_number;
   }
   sqlite3_file* journal = nullptr;
-  sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+  sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                       static_cast<void*>(&journal));
   if (journal != nullptr && journal->pMethods != nullptr) {
     journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error_number);
   }

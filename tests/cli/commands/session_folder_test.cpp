@@ -12,6 +12,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+void touch(const std::filesystem::path& file) {
+  const std::ofstream created(file);
+}
+
 TEST_CASE("a session is named after its command, harmlessly, and never twice") {
   const test::TempDir dir;
   const auto name = [&](const Words& command) {
@@ -23,7 +27,7 @@ TEST_CASE("a session is named after its command, harmlessly, and never twice") {
   CHECK(name({}).rfind("session-", 0) == 0);
   CHECK(name(Words{std::string(300, 'x')}).size() < 100);
   const std::string first = name({});
-  std::ofstream{dir.path() / first};
+  touch(dir.path() / first);
   const std::string second = name({});
   CHECK(second == first.substr(0, first.size() - 9) + "-2.gputrace");
 }
@@ -36,7 +40,7 @@ TEST_CASE("the sessions folder is made private, with its parents") {
   struct stat info{};
   REQUIRE(::stat(folder.c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0700);
-  std::ofstream{dir.path() / "file"};
+  touch(dir.path() / "file");
   CHECK_FALSE(create_sessions_folder(dir.path() / "file"));
   CHECK_FALSE(create_sessions_folder(dir.path() / "file/sessions"));
 }
@@ -51,10 +55,10 @@ TEST_CASE("the newest session is the one written last; without any it says how t
   const auto now = std::filesystem::file_time_type::clock::now();
   for (const auto& [name, age] : {std::pair{"old", 100}, {"new", 10}, {"older", 500}}) {
     const auto file = dir.path() / (std::string(name) + ".gputrace");
-    std::ofstream{file};
+    touch(file);
     std::filesystem::last_write_time(file, now - std::chrono::seconds(age));
   }
-  std::ofstream{dir.path() / "newest.txt"};
+  touch(dir.path() / "newest.txt");
   CHECK(newest_session(dir.path()).value().filename() == "new.gputrace");
 }
 
