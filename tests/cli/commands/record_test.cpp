@@ -89,7 +89,7 @@ TEST_CASE("the summary follows the command's output, says SIMULATED, and -q sile
   const Finished loud = Program(rig.probe({"words", "x"}), rig.options()).finish();
   CHECK(loud.out == "<1:x>\n");
   CHECK(contains(loud.err, "SIMULATED"));
-  CHECK(contains(loud.err, "samples"));
+  CHECK(contains(loud.err, " sample"));  // a command this short may leave time for one, or none
   CHECK(contains(loud.err, "report with: gputrace report " + rig.file().string()));
   const Finished quiet =
       rig.run({"-q", "-o", (rig.folder() / "b.gputrace").string(), "--", kProbe, "words", "x"});
