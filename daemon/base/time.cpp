@@ -26,10 +26,6 @@ TimeAnchor read_time_anchor() noexcept {
   return {read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_BOOTTIME), read_clock(CLOCK_REALTIME)};
 }
 
-std::int64_t thread_cpu_time_ns() noexcept {
-  return read_clock(CLOCK_THREAD_CPUTIME_ID);
-}
-
 std::int64_t process_cpu_time_ns() noexcept {
   return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

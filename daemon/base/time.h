@@ -23,9 +23,7 @@ struct TimeAnchor {
 
 [[nodiscard]] std::int64_t monotonic_now_ns() noexcept;
 [[nodiscard]] TimeAnchor read_time_anchor() noexcept;
-/// CPU time of the calling thread (user and system).
-[[nodiscard]] std::int64_t thread_cpu_time_ns() noexcept;
-/// CPU time of all threads of the calling process.
+/// CPU time of all threads of the calling process (user and system).
 [[nodiscard]] std::int64_t process_cpu_time_ns() noexcept;
 
 /// "2026-11-29T22:27:15.123Z" for CLOCK_REALTIME nanoseconds.

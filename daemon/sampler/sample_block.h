@@ -25,7 +25,7 @@ struct SamplingTotals {
   std::array<std::uint32_t, kLatenessBuckets> lateness{};
   std::array<std::uint64_t, kMaxRegisters> read_cost_ns{};  ///< summed over `reads`
   std::array<std::uint64_t, kMaxRegisters> reads{};
-  std::int64_t cpu_ns = 0;  ///< of the sampling thread
+  std::int64_t cpu_ns = 0;  ///< of the whole process: sampling, packing and writing
 };
 
 /// A new set of registers: rides on the first block of each segment.

@@ -138,7 +138,7 @@ void SamplingLoop::begin_segment(std::vector<LostRegister> lost) {
 
   totals_ = {};
   totals_.dropped_ticks = dropped_before_block_;  // no block of their own segment could say so
-  cpu_start_ns_ = thread_cpu_time_ns();
+  cpu_start_ns_ = process_cpu_time_ns();
 }
 
 std::optional<std::int64_t> SamplingLoop::wait_until(std::int64_t due_ns,
@@ -264,7 +264,7 @@ void SamplingLoop::submit_block(std::int64_t end_ns) noexcept {
   if (block_ == nullptr) {
     return;
   }
-  totals_.cpu_ns = thread_cpu_time_ns() - cpu_start_ns_;
+  totals_.cpu_ns = process_cpu_time_ns() - cpu_start_ns_;
   block_->end_ns = end_ns;
   block_->missed = std::exchange(block_missed_, 0);
   block_->totals = totals_;
