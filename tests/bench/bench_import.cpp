@@ -60,9 +60,10 @@ void write_csv(const std::filesystem::path& path) {
   std::mt19937 random(2);
   for (std::int64_t row = 0; row < kRows; ++row) {
     const auto [status, status2, status3] = words.next();
-    fmt::print(file.get(), "{},0x{:08x},0x{:08x},0x{:08x}\n",
-               1'000 * kNsPerSecond + row * kNsPerMs + random() % 1'000'000, status, status2,
-               status3);
+    fmt::print(
+        file.get(), "{},0x{:08x},0x{:08x},0x{:08x}\n",
+        1'000 * kNsPerSecond + row * kNsPerMs + static_cast<std::int64_t>(random() % 1'000'000),
+        status, status2, status3);
   }
 }
 

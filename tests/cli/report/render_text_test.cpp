@@ -51,7 +51,7 @@ TEST_CASE("a report without a valid sample says why and shows no zeros for units
 }
 
 TEST_CASE("no line is wider than the terminal") {
-  for (const std::size_t width : {60, 80, 100, 132}) {
+  for (const std::size_t width : {60U, 80U, 100U, 132U}) {
     Report report = test::sample_report();
     for (BandRow& row : report.band.rows) {  // whoever builds a report gives it a band that fits
       row.cells.resize(std::min(row.cells.size(), width - kBandLabelWidth));
