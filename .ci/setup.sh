@@ -1,7 +1,8 @@
 # Sourced by quickstart.sh and run-tests.sh: what they need installed, and how it gets there.
 
-build_packages=(cmake g++ libcxxopts-dev libdrm-dev libexpected-dev libfmt-dev
-  libsqlite3-dev libzstd-dev ninja-build nlohmann-json3-dev pkg-config)
+build_packages=(cmake g++ libcap-ng-dev libcxxopts-dev libdrm-dev libexpected-dev libfmt-dev
+  libpci-dev libsqlite3-dev libsystemd-dev libtomlplusplus-dev libzstd-dev ninja-build
+  nlohmann-json3-dev pkg-config)
 test_packages=(doctest-dev fuse3 libfuse3-dev)
 ci_packages=(clang-format-19 clang-tidy-19 git radeontop sqlite3)
 long_packages=(clang-19 libclang-rt-19-dev)

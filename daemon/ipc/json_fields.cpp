@@ -163,6 +163,46 @@ std::optional<int> JsonFields::optional_integer(const char* name, int min, int m
   return is_null(name) ? std::nullopt : std::optional(static_cast<int>(integer(name, min, max)));
 }
 
+void JsonFields::counts(const char* name, std::span<std::uint32_t> out) {
+  const nlohmann::json* value = find(name);
+  if (value == nullptr || !value->is_array() || value->size() != out.size()) {
+    fault(name, fmt::format("is not a list of {} numbers", out.size()));
+    return;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const nlohmann::json& element = (*value)[i];
+    const std::uint64_t number = element.is_number_unsigned()
+                                     ? element.get<std::uint64_t>()
+                                     : std::numeric_limits<std::uint64_t>::max();
+    if (number > std::numeric_limits<std::uint32_t>::max()) {
+      fault(name, "has an element that is not a 32-bit count");
+      return;
+    }
+    out[i] = static_cast<std::uint32_t>(number);
+  }
+}
+
+void JsonFields::objects(const char* name, std::size_t max_count,
+                         const std::function<void(JsonFields&)>& read) {
+  const nlohmann::json* value = find(name);
+  if (value == nullptr || !value->is_array() || value->size() > max_count) {
+    fault(name, fmt::format("is not a list of at most {} objects", max_count));
+    return;
+  }
+  for (const nlohmann::json& element : *value) {
+    if (!element.is_object()) {
+      fault(name, "has an element that is not an object");
+      return;
+    }
+    JsonFields fields(element);
+    read(fields);
+    if (const Status status = fields.finish(); !status) {
+      fault(name, status.error().message);
+      return;
+    }
+  }
+}
+
 Status JsonFields::finish() const {
   if (fault_) {
     return fail(ErrorCode::kCorrupt, *fault_);

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,11 @@ class JsonFields {
   [[nodiscard]] std::optional<double> optional_number(const char* name, double min, double max);
   [[nodiscard]] std::int64_t integer(const char* name, std::int64_t min, std::int64_t max);
   [[nodiscard]] std::optional<int> optional_integer(const char* name, int min, int max);
+  /// Exactly as many numbers as `out` has room for.
+  void counts(const char* name, std::span<std::uint32_t> out);
+  /// A list of objects; each is read by `read` and checked like this one.
+  void objects(const char* name, std::size_t max_count,
+               const std::function<void(JsonFields&)>& read);
 
   /// The first fault, or the field that nobody asked for.
   [[nodiscard]] Status finish() const;

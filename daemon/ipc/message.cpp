@@ -19,6 +19,7 @@ using nlohmann::json;
 constexpr std::int64_t kMaxTime = std::numeric_limits<std::int64_t>::max();
 constexpr double kMaxRateHz = 1e6;
 constexpr double kMaxSeconds = 1e10;
+constexpr double kShortestBurst = 1e-3;
 constexpr std::string_view kEllipsis = "...";
 constexpr std::size_t kRoomForTheNote = 64;
 
@@ -39,6 +40,12 @@ constexpr std::array<std::pair<OnExisting, std::string_view>, 3> kOnExistingName
     {OnExisting::kRefuse, "refuse"},
     {OnExisting::kReplace, "replace"},
     {OnExisting::kNumber, "number"},
+}};
+
+constexpr std::array<std::pair<Purpose, std::string_view>, 3> kPurposeNames{{
+    {Purpose::kRecording, "recording"},
+    {Purpose::kBackground, "background"},
+    {Purpose::kLive, "live"},
 }};
 
 /// The last one for a value that is not in the table.
@@ -88,12 +95,18 @@ json to_json(const StartOrder& order) {
           {"file", bytes_to_json(order.file)},
           {"on_existing", name_in(kOnExistingNames, order.on_existing)},
           {"label", text_or_null(order.label)},
-          {"command", order.command ? list(*order.command) : json(nullptr)}};
+          {"command", order.command ? list(*order.command) : json(nullptr)},
+          {"purpose", name_in(kPurposeNames, order.purpose)},
+          {"burst_s", order.bursts ? json(order.bursts->length_s) : json(nullptr)},
+          {"burst_every_s", order.bursts ? json(order.bursts->every_s) : json(nullptr)},
+          {"reserve_bytes", order.reserve_bytes}};
 }
 
 json to_json(const MarkOrder& order) {
-  return {
-      {"type", "mark"}, {"time_ns", order.time_ns}, {"text", bytes_to_json(shortened(order.text))}};
+  return {{"type", "mark"},
+          {"time_ns", order.time_ns},
+          {"kind", bytes_to_json(order.kind)},
+          {"text", bytes_to_json(shortened(order.text))}};
 }
 
 json to_json(const StopOrder& order) {
@@ -146,9 +159,34 @@ json to_json(const ClosedAnswer& answer) {
           {"cut", text_or_null(cut)}};
 }
 
-StartOrder read_start(JsonFields& fields, OnExisting on_existing) {
+json to_json(const WindowAnswer& answer) {
+  json registers = json::array();
+  for (const RegisterWindow& reg : answer.registers) {
+    registers.push_back({{"name", bytes_to_json(reg.name)},
+                         {"valid", reg.valid},
+                         {"asleep", reg.asleep},
+                         {"unknown", reg.unknown},
+                         {"busy", reg.busy}});
+  }
+  return {{"type", "window"},
+          {"start_ns", answer.start_ns},
+          {"end_ns", answer.end_ns},
+          {"registers", std::move(registers)}};
+}
+
+std::optional<Bursts> read_bursts(JsonFields& fields) {
+  const auto length = fields.optional_number("burst_s", kShortestBurst, kMaxSeconds);
+  const auto every = fields.optional_number("burst_every_s", kShortestBurst, kMaxSeconds);
+  return length && every ? std::optional(Bursts{*length, *every}) : std::nullopt;
+}
+
+/// The fields of a start order whose names were looked up already.
+StartOrder read_start(JsonFields& fields, OnExisting on_existing, Purpose purpose) {
   StartOrder order;
   order.on_existing = on_existing;
+  order.purpose = purpose;
+  order.bursts = read_bursts(fields);
+  order.reserve_bytes = static_cast<std::uint64_t>(fields.integer("reserve_bytes", 0, kMaxTime));
   order.gpu = fields.text("gpu", kMaxPathBytes);
   order.source = fields.text("source", kMaxLabelBytes);
   order.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
@@ -161,7 +199,8 @@ StartOrder read_start(JsonFields& fields, OnExisting on_existing) {
 }
 
 MarkOrder read_mark(JsonFields& fields) {
-  return {fields.integer("time_ns", 0, kMaxTime), fields.text("text", kMaxTextBytes)};
+  return {fields.integer("time_ns", 0, kMaxTime), fields.text("text", kMaxTextBytes),
+          fields.text("kind", kMaxLabelBytes)};
 }
 
 StopOrder read_stop(JsonFields& fields) {
@@ -190,6 +229,26 @@ ClosedAnswer read_closed(JsonFields& fields) {
   answer.seconds = fields.number("seconds", 0, kMaxSeconds);
   answer.unknown = fields.optional_number("unknown", 0, 1);
   answer.cut = fields.optional_text("cut", kMaxTextBytes);
+  return answer;
+}
+
+WindowAnswer read_window(JsonFields& fields) {
+  WindowAnswer answer;
+  answer.start_ns = fields.integer("start_ns", 0, kMaxTime);
+  answer.end_ns = fields.integer("end_ns", 0, kMaxTime);
+  fields.objects("registers", kMaxWindowRegisters, [&answer](JsonFields& reg) {
+    const auto count = [&reg](const char* name) {
+      return static_cast<std::uint32_t>(
+          reg.integer(name, 0, std::numeric_limits<std::uint32_t>::max()));
+    };
+    RegisterWindow window;
+    window.name = reg.text("name", kMaxLabelBytes);
+    window.valid = count("valid");
+    window.asleep = count("asleep");
+    window.unknown = count("unknown");
+    reg.counts("busy", window.busy);
+    answer.registers.push_back(std::move(window));
+  });
   return answer;
 }
 
@@ -246,7 +305,11 @@ Result<Order> decode_order(std::string_view message) {
     if (!on_existing) {
       return bad_message("field 'on_existing' is neither refuse, replace nor number");
     }
-    return checked<Order>(read_start(fields, *on_existing), fields);
+    const auto purpose = value_in(kPurposeNames, fields.text("purpose", kMaxLabelBytes));
+    if (!purpose) {
+      return bad_message("field 'purpose' is neither recording, background nor live");
+    }
+    return checked<Order>(read_start(fields, *on_existing, *purpose), fields);
   }
   if (type == "mark") {
     return checked<Order>(read_mark(fields), fields);
@@ -282,7 +345,37 @@ Result<Answer> decode_answer(std::string_view message) {
   if (type == "closed") {
     return checked<Answer>(read_closed(fields), fields);
   }
+  if (type == "window") {
+    return checked<Answer>(read_window(fields), fields);
+  }
   return bad_message("unknown answer");
+}
+
+Result<HealthReport> decode_health(std::string_view message) {
+  const Result<json> object = parse(message);
+  if (!object) {
+    return tl::unexpected(object.error());
+  }
+  if ((*object)["type"] != "health") {
+    return bad_message("not a health report");
+  }
+  JsonFields fields(*object);
+  HealthReport report;
+  report.sessions = static_cast<std::uint32_t>(
+      fields.integer("sessions", 0, std::numeric_limits<std::uint32_t>::max()));
+  report.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
+  report.stuck_s = fields.number("stuck_s", 0, kMaxSeconds);
+  report.present = fields.boolean("present");
+  return checked<HealthReport>(report, fields);
+}
+
+Result<std::string> encode(const HealthReport& report) {
+  return json({{"type", "health"},
+               {"sessions", report.sessions},
+               {"rate_hz", report.rate_hz},
+               {"stuck_s", report.stuck_s},
+               {"present", report.present}})
+      .dump();
 }
 
 Result<std::string> encode(const Order& order) {

@@ -1,8 +1,10 @@
-// What the recorder process and the one that started it say to each other: one JSON object a
+// What a recorder process and the one that started it say to each other: one JSON object a
 // message. Orders go to the recorder, answers come back. A message that is not exactly what this
-// file describes is refused with the reason.
+// file describes is refused with the reason. A recorder of `gputrace record` has one such
+// conversation; that of gputraced has one for each session, on a socket of its own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,6 +28,7 @@ inline constexpr std::size_t kMaxNotes = 16;
 /// The recorded command line. Longer ones are shortened by shorten_command().
 inline constexpr std::size_t kMaxCommandBytes = std::size_t{16} * 1024;
 inline constexpr std::size_t kMaxCommandWords = 1024;
+inline constexpr std::size_t kMaxWindowRegisters = 32;
 
 enum class OnExisting {
   kRefuse,
@@ -33,15 +36,34 @@ enum class OnExisting {
   kNumber,  ///< the name was made up: another one with a number will do
 };
 
+/// What becomes of the samples.
+enum class Purpose {
+  kRecording,   ///< a session file
+  kBackground,  ///< a day file of the monitoring: bursts, readable by the group, no command
+  kLive,        ///< no file: a window answer a second
+};
+
+/// Samples are taken in the first `length_s` of every `every_s` only.
+struct Bursts {
+  double length_s = 0;
+  double every_s = 0;
+
+  bool operator==(const Bursts&) const = default;
+};
+
 /// Open the GPU, create the file, sample. Answered by ready or failed.
 struct StartOrder {
   std::string gpu;     ///< argument of --gpu; empty = the default GPU
-  std::string source;  ///< "auto" or "drm"
+  std::string source;  ///< "auto", "drm", "debugfs" or "bar"
   double rate_hz = 0;
-  std::string file;
+  std::string file;  ///< empty for kLive
   OnExisting on_existing = OnExisting::kRefuse;
   std::optional<std::string> label;
   std::optional<std::vector<std::string>> command;
+  Purpose purpose = Purpose::kRecording;
+  std::optional<Bursts> bursts;
+  /// With less than this left on the file's disk nothing is written until there is more again.
+  std::uint64_t reserve_bytes = 0;
 
   bool operator==(const StartOrder&) const = default;
 };
@@ -50,6 +72,7 @@ struct StartOrder {
 struct MarkOrder {
   std::int64_t time_ns = 0;
   std::string text;
+  std::string kind = "mark";  ///< of the event: "mark" from a person, "device" from the kernel
 
   bool operator==(const MarkOrder&) const = default;
 };
@@ -107,14 +130,46 @@ struct ClosedAnswer {
   bool operator==(const ClosedAnswer&) const = default;
 };
 
-using Answer = std::variant<ReadyAnswer, FailedAnswer, WarningAnswer, ClosedAnswer>;
+/// Counts of one register over a window. A bit's busy fraction is busy[bit] / valid.
+struct RegisterWindow {
+  std::string name;
+  std::uint32_t valid = 0;
+  std::uint32_t asleep = 0;
+  std::uint32_t unknown = 0;
+  std::array<std::uint32_t, 32> busy{};
+
+  bool operator==(const RegisterWindow&) const = default;
+};
+
+/// Each second of a live session.
+struct WindowAnswer {
+  std::int64_t start_ns = 0;  ///< CLOCK_MONOTONIC
+  std::int64_t end_ns = 0;
+  std::vector<RegisterWindow> registers;
+
+  bool operator==(const WindowAnswer&) const = default;
+};
+
+using Answer = std::variant<ReadyAnswer, FailedAnswer, WarningAnswer, ClosedAnswer, WindowAnswer>;
+
+/// On the socket between gputraced and the recorder of one GPU: once a second, and at each change.
+struct HealthReport {
+  std::uint32_t sessions = 0;
+  double rate_hz = 0;   ///< of the shared loop; 0 = it does not run
+  double stuck_s = 0;   ///< how long the read in progress has not returned; 0 = none hangs
+  bool present = true;  ///< false: the GPU is gone and is looked for again each second
+
+  bool operator==(const HealthReport&) const = default;
+};
 
 /// kInvalidArgument when a field is over its limit and may not be shortened.
 [[nodiscard]] Result<std::string> encode(const Order& order);
 [[nodiscard]] Result<std::string> encode(const Answer& answer);
+[[nodiscard]] Result<std::string> encode(const HealthReport& report);
 /// kCorrupt names the field.
 [[nodiscard]] Result<Order> decode_order(std::string_view message);
 [[nodiscard]] Result<Answer> decode_answer(std::string_view message);
+[[nodiscard]] Result<HealthReport> decode_health(std::string_view message);
 
 /// The words that fit the limits; a last word says how many were left out.
 [[nodiscard]] std::vector<std::string> shorten_command(const std::vector<std::string>& command);

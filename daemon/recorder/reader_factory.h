@@ -14,7 +14,7 @@ namespace gputrace::recorder {
 
 struct GpuRequest {
   std::string gpu;     ///< argument of --gpu; empty = the default GPU
-  std::string source;  ///< "auto" or "drm"
+  std::string source;  ///< "auto", "drm", "debugfs" or "bar"
 };
 
 struct OpenedGpu {

@@ -22,4 +22,12 @@ struct RecorderOptions {
 /// thread that hangs in the driver cannot be joined.
 [[noreturn]] void run_recorder(UniqueFd socket, const RecorderOptions& options);
 
+/// The same for gputraced: the recorder of one GPU and all its sessions. Over `control`
+/// (SOCK_SEQPACKET) arrives, as a message of one byte with a descriptor, one end of a socket for
+/// each session, which then takes orders as above; back go health reports (daemon/ipc/message.h).
+/// Sessions share one sampling loop at the highest rate asked; each keeps all samples. A GPU that
+/// vanished is looked for each second, and sessions go on in a new segment. Ends when `control`
+/// closes: all files are finished first.
+[[noreturn]] void run_shared_recorder(UniqueFd control, const RecorderOptions& options);
+
 }  // namespace gputrace::recorder

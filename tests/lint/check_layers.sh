@@ -22,6 +22,8 @@ BEGIN {
                                   "daemon/sampler/register_reader.h daemon/sampler/gpu_identity.h"
   allow["daemon/ipc"]           = "daemon/base daemon/os"
   allow["daemon/recorder"]      = "daemon/base daemon/os daemon/sampler daemon/store daemon/ipc regdb"
+  allow["daemon/service"]       = "daemon/base daemon/os daemon/sampler daemon/store daemon/ipc " \
+                                  "daemon/recorder/recorder.h daemon/recorder/reader_factory.h regdb"
   allow["kernels/vulkan"]       = "daemon/base"
   allow["kernels/bench"]        = "daemon/base kernels/vulkan cli/analysis/statistics.h"
   allow["cli/analysis"]         = "daemon/base regdb"
@@ -36,7 +38,9 @@ BEGIN {
   only["^zstd"]                                            = "^(daemon/store/|tests/)"
   only["^(xf86drm|drm|libdrm/|amdgpu|drm/|pciaccess|pci/)"] = "^(daemon/os/|tests/)"
   only["^linux/(netlink|perf_event|rtnetlink)"]            = "^(daemon/os/|tests/)"
-  only["^systemd/"]                                        = "^(daemon/os/|daemon/main\\.cpp$|tests/)"
+  only["^systemd/"]                                        = "^(daemon/os/|tests/)"
+  only["^cap-ng"]                                          = "^(daemon/os/|tests/)"
+  only["^toml\\+\\+"]                                      = "^(daemon/service/.*\\.cpp$|tests/)"
   only["^(volk|vulkan/)"]                                  = "^(kernels/vulkan/|tests/)"
   only["^(fuse|fuse3/)"]                                   = "^tests/"
   # A header may name the type (json_fwd.hpp), never bring the library in.

@@ -1,0 +1,160 @@
+// What clients and gputraced say to each other: one JSON object a message over SOCK_SEQPACKET
+// (docs/protocol.md). Requests go to the daemon, replies come back. A message that is not exactly
+// what this file describes is refused with the reason. No path, register address or write ever
+// comes from a client.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/ipc/message.h"
+
+namespace gputrace::ipc {
+
+inline constexpr int kProtocolVersion = 1;
+inline constexpr std::string_view kDefaultSocket = "/run/gputrace/gputraced.socket";
+inline constexpr std::size_t kMaxGpus = 32;
+inline constexpr std::size_t kMaxSessionsListed = 256;  ///< newest first; SessionsReply says so
+inline constexpr std::size_t kMaxSessionName = 128;
+
+/// The first request of every connection. Answered by hello or failed.
+struct HelloRequest {
+  int version = kProtocolVersion;
+  std::string client;  ///< "gputrace 0.1.0", for the log
+  bool operator==(const HelloRequest&) const = default;
+};
+struct GpusRequest {
+  bool operator==(const GpusRequest&) const = default;
+};
+struct StatusRequest {
+  bool operator==(const StatusRequest&) const = default;
+};
+/// One recording a connection; it ends with it. Answered by ready or failed, later by warning and
+/// closed. `file` in those is the name of a session.
+struct RecordRequest {
+  std::string gpu;  ///< as --gpu has it: index, PCI address, cardN, renderDN, name; empty = default
+  std::string source;  ///< "auto", "drm", "debugfs" or "bar"
+  double rate_hz = 0;
+  std::optional<std::string> label;
+  std::optional<std::vector<std::string>> command;
+  bool operator==(const RecordRequest&) const = default;
+};
+/// An event in every recording of the caller's uid. Answered by marked.
+struct MarkRequest {
+  std::string text;
+  bool operator==(const MarkRequest&) const = default;
+};
+/// A window answer each second until the connection closes; nothing is stored.
+struct SubscribeRequest {
+  std::string gpu;
+  double rate_hz = 0;
+  bool operator==(const SubscribeRequest&) const = default;
+};
+struct SessionsRequest {
+  bool operator==(const SessionsRequest&) const = default;
+};
+/// Answered by session_file with a read-only descriptor. kBusy while it is being recorded.
+struct FetchRequest {
+  std::string name;
+  bool operator==(const FetchRequest&) const = default;
+};
+/// The caller has copied it: the daemon's file is deleted. Answered by removed.
+struct DoneRequest {
+  std::string name;
+  bool operator==(const DoneRequest&) const = default;
+};
+
+/// "stop" is the recorder's order.
+using Request =
+    std::variant<HelloRequest, GpusRequest, StatusRequest, RecordRequest, MarkRequest, StopOrder,
+                 SubscribeRequest, SessionsRequest, FetchRequest, DoneRequest>;
+
+struct HelloReply {
+  int version = kProtocolVersion;
+  std::string daemon;  ///< "gputraced 0.1.0"
+  bool operator==(const HelloReply&) const = default;
+};
+struct GpuEntry {
+  std::string name;
+  std::string pci;
+  std::string card;
+  std::string gc;              ///< empty when only opening the GPU would tell
+  std::string runtime_status;  ///< empty when unreadable
+  bool operator==(const GpuEntry&) const = default;
+};
+struct GpusReply {
+  std::vector<GpuEntry> gpus;
+  bool operator==(const GpusReply&) const = default;
+};
+struct RecorderEntry {
+  std::string gpu_name;
+  std::string pci;
+  std::string state;  ///< "idle", "sampling", "gone", "stuck", "dead"
+  double rate_hz = 0;
+  std::uint32_t sessions = 0;
+  bool operator==(const RecorderEntry&) const = default;
+};
+struct StatusReply {
+  std::string daemon;
+  double uptime_s = 0;
+  std::vector<RecorderEntry> recorders;
+  std::uint32_t recordings = 0;       ///< of everybody, now
+  std::uint32_t your_recordings = 0;  ///< of the caller's uid, now
+  std::uint64_t your_bytes = 0;       ///< of sessions kept for the caller
+  std::uint64_t your_byte_limit = 0;
+  std::uint64_t free_bytes = 0;     ///< of the disk of the sessions
+  std::uint64_t reserve_bytes = 0;  ///< kept free
+  bool background = false;
+  double cpu_s = 0;                   ///< of the daemon and its recorders since its start
+  std::vector<std::string> problems;  ///< what needs a person
+  bool operator==(const StatusReply&) const = default;
+};
+struct MarkedReply {
+  std::uint32_t recordings = 0;
+  bool operator==(const MarkedReply&) const = default;
+};
+struct SessionEntry {
+  std::string name;  ///< file name in the caller's folder
+  std::uint64_t bytes = 0;
+  std::int64_t written_realtime_ns = 0;
+  bool recording = false;
+  bool operator==(const SessionEntry&) const = default;
+};
+struct SessionsReply {
+  std::vector<SessionEntry> sessions;  ///< newest first
+  std::uint32_t left_out = 0;
+  bool operator==(const SessionsReply&) const = default;
+};
+struct SessionFileReply {
+  std::string name;
+  std::uint64_t bytes = 0;
+  bool operator==(const SessionFileReply&) const = default;
+};
+struct RemovedReply {
+  std::string name;
+  bool operator==(const RemovedReply&) const = default;
+};
+
+/// FailedAnswer answers any request that could not be met.
+using Reply = std::variant<HelloReply, GpusReply, StatusReply, MarkedReply, SessionsReply,
+                           SessionFileReply, RemovedReply, ReadyAnswer, FailedAnswer, WarningAnswer,
+                           ClosedAnswer, WindowAnswer>;
+
+/// kInvalidArgument when a field is over its limit and may not be shortened.
+[[nodiscard]] Result<std::string> encode_request(const Request& request);
+[[nodiscard]] Result<std::string> encode_reply(const Reply& reply);
+/// kCorrupt names the field.
+[[nodiscard]] Result<Request> decode_request(std::string_view message);
+[[nodiscard]] Result<Reply> decode_reply(std::string_view message);
+
+/// A name that can only be a file in one folder: letters, digits and "._-+", not starting with a
+/// dot or a dash, ending in ".gputrace". All that a client can say about files.
+[[nodiscard]] bool is_session_name(std::string_view name);
+
+}  // namespace gputrace::ipc

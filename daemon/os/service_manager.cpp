@@ -1,0 +1,1 @@
+#include "daemon/os/service_manager.h"
