@@ -9,9 +9,10 @@
 
 namespace gputrace::os {
 
-/// Keeps CAP_SYS_NICE (SCHED_FIFO) and CAP_PERFMON of those it has, in every set including the
-/// bounding one, and sets no_new_privs. Without any capability it does nothing. Returns what is
-/// left, "cap_sys_nice,cap_perfmon", for the log.
+/// Keeps CAP_SYS_NICE (SCHED_FIFO) and CAP_PERFMON of those it has, permitted and effective, takes
+/// all others from every set (from the bounding set as far as CAP_SETPCAP is there to do it), and
+/// sets no_new_privs. Call it before the first thread: capabilities belong to threads. Returns
+/// what is left, "cap_sys_nice,cap_perfmon", for the log; empty without any.
 [[nodiscard]] Result<std::string> drop_capabilities();
 
 /// gid of a group by name; kNotFound says how to make it (systemd-sysusers).
