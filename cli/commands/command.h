@@ -18,11 +18,14 @@ struct Command {
 };
 
 Result<int> run_decode(const std::vector<std::string>& arguments);
+Result<int> run_fetch(const std::vector<std::string>& arguments);
 Result<int> run_gpus(const std::vector<std::string>& arguments);
 Result<int> run_import(const std::vector<std::string>& arguments);
 Result<int> run_list(const std::vector<std::string>& arguments);
+Result<int> run_mark(const std::vector<std::string>& arguments);
 Result<int> run_record(const std::vector<std::string>& arguments);
 Result<int> run_report(const std::vector<std::string>& arguments);
 Result<int> run_sql(const std::vector<std::string>& arguments);
+Result<int> run_status(const std::vector<std::string>& arguments);
 
 }  // namespace gputrace::commands

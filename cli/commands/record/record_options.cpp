@@ -165,6 +165,7 @@ cxxopts::Options make_parser() {
     ("duration", "", cxxopts::value<std::string>())
     ("pid", "", cxxopts::value<std::string>())
     ("wait", "", cxxopts::value<std::string>())
+    ("no-daemon", "")
     ("q,quiet", "")
     ("h,help", "");
   // clang-format on
@@ -253,6 +254,7 @@ Result<RecordOptions> parse_record_options(const std::vector<std::string>& argum
   options.command = std::move(cut.command);
   options.force = parsed->count("force") > 0;
   options.quiet = parsed->count("quiet") > 0;
+  options.no_daemon = parsed->count("no-daemon") > 0;
   options.gpu = text_or(*parsed, "gpu", "");
   options.source = text_or(*parsed, "source", "auto");
   if (parsed->count("output") > 0) {
@@ -300,6 +302,7 @@ What is sampled:
                        sim:780m:SCENARIO, sim:780m:FILE.json
       --rate HZ        samples a second, 1 to 20000; default: 1000
       --source PATH    how registers are read: auto or drm; default: auto
+      --no-daemon      do not ask gputraced; gputrace reads the GPU by itself
 
 When it ends:
       --wait WHOM      child: when CMD has ended (default). tree: when its last
@@ -314,6 +317,12 @@ When it ends:
 Exit status: that of CMD; 128+N when signal N ended it; 127 when CMD is not
 found, 126 when it cannot be executed. 1 when recording cannot start (CMD is not
 started then), 2 for a wrong command line. Without CMD: 0.
+
+Where gputraced runs and lets you (`gputrace status`), it samples: it may read
+registers that only root can, and recordings of several users share its reads.
+The file is yours all the same and has the same name and place. Without it,
+with a simulated GPU and under sudo, gputrace samples by itself. Should
+gputraced end meanwhile, CMD goes on and the recording ends there.
 
 `sudo gputrace record -- CMD` runs CMD as the user who called sudo and writes
 the file as that user. HOME, USER and LOGNAME of CMD are that user's again where

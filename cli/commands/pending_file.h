@@ -24,8 +24,11 @@ class PendingFile {
 
   /// Where to write.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& final_path() const { return final_path_; }
   /// Whether keep() would replace the file behind `fd`.
   [[nodiscard]] bool would_replace(int fd) const;
+  /// Removes what was written so far; writing may begin again.
+  void discard_content() noexcept { remove_partial(); }
   /// Gives the file its name. Once.
   Status keep();
 

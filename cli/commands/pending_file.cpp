@@ -1,4 +1,4 @@
-#include "cli/commands/import/pending_file.h"
+#include "cli/commands/pending_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -114,9 +114,7 @@ Status PendingFile::keep() {
   if (const Status status = check_target(final_path_, on_existing_); !status) {
     return status;
   }
-  if (on_existing_ == store::OnExisting::kReplace) {
-    remove_side_files(final_path_);
-  }
+  remove_side_files(final_path_);  // of the file that is replaced, or of one that is gone
   const unsigned int flags = on_existing_ == store::OnExisting::kRefuse ? RENAME_NOREPLACE : 0;
   int status = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, final_path_.c_str(), flags);
   if (status != 0 && (errno == EINVAL || errno == ENOSYS)) {
