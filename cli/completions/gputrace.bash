@@ -1,0 +1,84 @@
+# Completion of gputrace(1) for bash. tests/systemd/completions_test.sh compares it with --help.
+
+# Prints the options of a subcommand.
+_gputrace_options() {
+  case $1 in
+    decode) echo "--gc --list --json --regdb --help" ;;
+    gpus) echo "--json --simulated --help" ;;
+    import) echo "--output --force --format --gc --ticks --regdb --lenient --quiet --help" ;;
+    list) echo "--json --all --help" ;;
+    mark) echo "--help" ;;
+    record) echo "--output --force --label --quiet --gpu --rate --source --wait --duration --pid --help" ;;
+    report) echo "--json --from --to --since --regdb --color --ascii --help" ;;
+    sql) echo "--json --csv --timeout --help" ;;
+    status) echo "--json --help" ;;
+  esac
+}
+
+# Completes the value of an option; fails for an option without one.
+_gputrace_value() {
+  local option=$1 word=$2
+  case $option in
+    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --regdb) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+    --source) mapfile -t COMPREPLY < <(compgen -W "auto drm debugfs bar" -- "$word") ;;
+    --wait) mapfile -t COMPREPLY < <(compgen -W "child tree" -- "$word") ;;
+    --color) mapfile -t COMPREPLY < <(compgen -W "always never auto" -- "$word") ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "auto radeontop regs-csv" -- "$word") ;;
+    --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$word") ;;
+    --gpu) mapfile -t COMPREPLY < <(compgen -W "$(cd /dev/dri 2> /dev/null && echo renderD*)" -- "$word") ;;
+    --label | --rate | --duration | --from | --to | --since | --gc | --ticks | --timeout) COMPREPLY=() ;;
+    *) return 1 ;;
+  esac
+}
+
+_gputrace() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local command=${COMP_WORDS[1]-} option i
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "decode gpus import list mark record report sql status --help --version" -- "$word")
+    return
+  fi
+  # bash splits --wait=tree at the "=".
+  if [[ $word == = ]]; then
+    word= option=$previous
+  elif [[ $previous == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 2]}
+  else
+    option=$previous
+  fi
+  if [[ $command == record ]]; then
+    for ((i = 2; i < COMP_CWORD; i++)); do
+      case ${COMP_WORDS[i]} in
+        --) ((i++)); break ;;
+        --output | --label | --gpu | --rate | --source | --wait | --duration | --pid | -o)
+          [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
+          ((i++)) ;;
+        -*) ;;
+        *) break ;;
+      esac
+    done
+    # CMD begins at word i: complete it and its arguments as their own command line.
+    if ((i < COMP_CWORD)) || { ((i == COMP_CWORD)) && [[ $word != -* ]]; }; then
+      if declare -F _command_offset > /dev/null; then
+        _command_offset "$i"
+      elif ((i == COMP_CWORD)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "$word")
+      else
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      fi
+      return
+    fi
+  fi
+  if _gputrace_value "$option" "$word"; then
+    return
+  fi
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_gputrace_options "$command")" -- "$word")
+  elif [[ $command == report || $command == sql || $command == import ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
+}
+
+complete -o filenames -F _gputrace gputrace
