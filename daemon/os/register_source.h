@@ -27,6 +27,7 @@ enum class RegisterSource {
 struct OpenedRegisters {
   sampler::GpuIdentity identity;
   std::string regdb_table;
+  unsigned shader_engines = 0;
   std::unique_ptr<sampler::RegisterReader> reader;
   std::vector<std::string> notes;  ///< what this source cannot read, why, and what would
 };

@@ -16,6 +16,7 @@
 #include "daemon/base/time.h"
 #include "daemon/base/unique_fd.h"
 #include "daemon/os/render_node_reader.h"
+#include "daemon/os/runtime_status.h"
 #include "daemon/os/sysfs.h"
 
 namespace gputrace::os {
@@ -110,11 +111,6 @@ Result<regdb::GcVersion> find_gc(const GpuDevice& gpu, amdgpu_device_handle devi
   return regdb.gc_from_family(info.family, info.external_rev);
 }
 
-bool is_in_gpu(const regdb::Register& reg, unsigned shader_engines) {
-  const auto engine = number_after(reg.name, "GRBM_STATUS_SE");
-  return !engine || *engine < shader_engines;
-}
-
 std::vector<OfferedRegister> candidates(const regdb::RegisterMap& map, unsigned shader_engines) {
   std::vector<OfferedRegister> offered;
   for (const regdb::Register& reg : map.registers) {
@@ -125,18 +121,6 @@ std::vector<OfferedRegister> candidates(const regdb::RegisterMap& map, unsigned 
   return offered;
 }
 
-/// The status file stays open: one pread a look. Without it (a kernel without runtime power
-/// management) the device does not sleep; after an unplug the ioctl says so.
-bool reads_as_asleep(int status_fd) noexcept {
-  std::array<char, 16> text{};
-  const ssize_t size = status_fd < 0 ? -1 : ::pread(status_fd, text.data(), text.size(), 0);
-  if (size <= 0) {
-    return false;
-  }
-  std::string_view status(text.data(), static_cast<std::size_t>(size));
-  return is_asleep(status.substr(0, status.find('\n')));
-}
-
 RenderNodeAccess make_access(UniqueDevice device, const GpuDevice& gpu) {
   RenderNodeAccess access;
   access.node = gpu.render_node.string();
@@ -145,10 +129,10 @@ RenderNodeAccess make_access(UniqueDevice device, const GpuDevice& gpu) {
     return -amdgpu_read_mm_registers(handle.get(), offset, static_cast<unsigned>(words.size()),
                                      kBroadcast, 0, words.data());
   };
-  const std::filesystem::path status = gpu.device_dir / "power" / "runtime_status";
-  auto status_fd = std::make_shared<UniqueFd>(::open(status.c_str(), O_RDONLY | O_CLOEXEC));
-  access.is_asleep = [status_fd = std::move(status_fd)] {
-    return reads_as_asleep(status_fd->get());
+  // Without the file (a kernel without runtime power management) the device does not sleep; after
+  // an unplug the ioctl says so.
+  access.is_asleep = [status = std::make_shared<RuntimeStatus>(gpu.device_dir)] {
+    return status->look() == PowerState::kAsleep;
   };
   access.now_ns = [] { return monotonic_now_ns(); };
   return access;
@@ -177,6 +161,11 @@ std::vector<std::string> refusal_notes(const std::vector<OfferedRegister>& refus
 }
 
 }  // namespace
+
+bool is_in_gpu(const regdb::Register& reg, unsigned shader_engines) {
+  const auto engine = number_after(reg.name, "GRBM_STATUS_SE");
+  return !engine || *engine < shader_engines;
+}
 
 Result<OpenedRenderNode> open_render_node(const GpuDevice& gpu,
                                           const regdb::RegisterDatabase& regdb) {

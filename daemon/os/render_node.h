@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "daemon/os/gpu_device.h"
-#include "daemon/sampler/register_reader.h"
+#include "daemon/os/render_node_reader.h"
 
 namespace gputrace::os {
 
 struct OpenedRenderNode {
   sampler::GpuIdentity identity;  ///< completed: marketing name, GC version, driver version
-  std::unique_ptr<sampler::RegisterReader> reader;
+  std::unique_ptr<RenderNodeReader> reader;
   unsigned shader_engines = 0;
   std::vector<std::string> notes;  ///< registers that this kernel refused
 };
@@ -22,5 +22,8 @@ struct OpenedRenderNode {
 /// with kBusy instead of waking it. EACCES names the file and the group to join.
 [[nodiscard]] Result<OpenedRenderNode> open_render_node(const GpuDevice& gpu,
                                                         const regdb::RegisterDatabase& regdb);
+
+/// False for a shader engine beyond those that the GPU has.
+[[nodiscard]] bool is_in_gpu(const regdb::Register& reg, unsigned shader_engines);
 
 }  // namespace gputrace::os

@@ -110,9 +110,16 @@ void RenderNodeReader::read(std::int64_t now_ns, sampler::ReadBuffer out) noexce
   }
 }
 
+void RenderNodeReader::keep_first() {
+  if (registers_.size() > 1) {
+    registers_.resize(1);
+    groups_ = group_neighbours(registers_);
+  }
+}
+
 bool RenderNodeReader::sleeps(std::int64_t now_ns) noexcept {
   const bool checked_lately = now_ns - last_check_ns_ < kCheckNs;
-  const bool busy_lately = now_ns - last_success_ns_ < kBusyNs;
+  const bool busy_lately = now_ns - last_success_.returned_ns < kBusyNs;
   if (checked_lately && (asleep_ || busy_lately)) {
     return asleep_;
   }
@@ -129,7 +136,7 @@ void RenderNodeReader::read_group(const RegisterGroup& group, sampler::ReadBuffe
   const std::int64_t end_ns = access_.now_ns();
   SampleState state = SampleState::kValid;
   if (error == 0) {
-    last_success_ns_ = end_ns;
+    last_success_ = {start_ns, end_ns};
   } else {
     state = state_of_error(error, group.first_offset);
   }

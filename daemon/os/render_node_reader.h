@@ -45,6 +45,8 @@ struct ProbeOutcome {
 
 class RenderNodeReader final : public sampler::RegisterReader {
  public:
+  static constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min() / 2;
+
   RenderNodeReader(std::vector<sampler::OfferedRegister> registers, RenderNodeAccess access);
 
   [[nodiscard]] std::span<const sampler::OfferedRegister> registers() const noexcept override {
@@ -54,6 +56,16 @@ class RenderNodeReader final : public sampler::RegisterReader {
   [[nodiscard]] std::vector<sampler::LostRegister> drop_lost() override;
   [[nodiscard]] std::string last_error() const override;
 
+  /// Offers the first register alone: one call a tick, for who needs the call and not the words.
+  void keep_first();
+
+  struct Call {
+    std::int64_t called_ns = kLongAgo;
+    std::int64_t returned_ns = kLongAgo;
+  };
+  /// The latest ioctl that succeeded.
+  [[nodiscard]] const Call& last_success() const noexcept { return last_success_; }
+
  private:
   [[nodiscard]] bool sleeps(std::int64_t now_ns) noexcept;
   void read_group(const RegisterGroup& group, sampler::ReadBuffer out) noexcept;
@@ -62,13 +74,11 @@ class RenderNodeReader final : public sampler::RegisterReader {
   [[nodiscard]] std::string reason_gone() const;
   [[nodiscard]] std::string reason_refused(std::uint32_t offset) const;
 
-  static constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min() / 2;
-
   std::vector<sampler::OfferedRegister> registers_;
   std::vector<RegisterGroup> groups_;
   RenderNodeAccess access_;
 
-  std::int64_t last_success_ns_ = kLongAgo;
+  Call last_success_;
   std::int64_t last_check_ns_ = kLongAgo;
   bool asleep_ = false;
 
