@@ -22,11 +22,17 @@ inline constexpr std::string_view kDefaultSocket = "/run/gputrace/gputraced.sock
 inline constexpr std::size_t kMaxGpus = 32;
 inline constexpr std::size_t kMaxSessionsListed = 256;  ///< newest first; SessionsReply says so
 inline constexpr std::size_t kMaxSessionName = 128;
+/// Of programs, GPUs and arguments of --gpu.
+inline constexpr std::size_t kMaxNameBytes = 256;
+inline constexpr std::size_t kMaxProblems = 16;
+/// session_file replies that a client may leave unread; with more it is dropped.
+inline constexpr std::size_t kMaxUnreadDescriptors = 8;
 
-/// The first request of every connection. Answered by hello or failed.
+/// The first request of every connection. Answered by hello or failed. In every version both have
+/// "type" and "version"; of another version nothing else is looked at.
 struct HelloRequest {
   int version = kProtocolVersion;
-  std::string client;  ///< "gputrace 0.1.0", for the log
+  std::string client;  ///< "gputrace 0.1.0", for the log; printable ASCII
   bool operator==(const HelloRequest&) const = default;
 };
 struct GpusRequest {
@@ -36,7 +42,7 @@ struct StatusRequest {
   bool operator==(const StatusRequest&) const = default;
 };
 /// One recording a connection; it ends with it. Answered by ready or failed, later by warning and
-/// closed. `file` in those is the name of a session.
+/// closed. `file` in those is the name of a session; empty in closed when no file is left.
 struct RecordRequest {
   std::string gpu;  ///< as --gpu has it: index, PCI address, cardN, renderDN, name; empty = default
   std::string source;  ///< "auto", "drm", "debugfs" or "bar"
@@ -95,7 +101,7 @@ struct GpusReply {
 struct RecorderEntry {
   std::string gpu_name;
   std::string pci;
-  std::string state;  ///< "idle", "sampling", "gone", "stuck", "dead"
+  std::string state;  ///< one of "idle", "sampling", "gone", "stuck", "dead"
   double rate_hz = 0;
   std::uint32_t sessions = 0;
   bool operator==(const RecorderEntry&) const = default;
@@ -146,12 +152,17 @@ using Reply = std::variant<HelloReply, GpusReply, StatusReply, MarkedReply, Sess
                            SessionFileReply, RemovedReply, ReadyAnswer, FailedAnswer, WarningAnswer,
                            ClosedAnswer, WindowAnswer>;
 
-/// kInvalidArgument when a field is over its limit and may not be shortened.
+/// kInvalidArgument when a field is over its limit. Texts of the daemon for people are shortened
+/// instead, and sessions over kMaxSessionsListed are counted in left_out.
 [[nodiscard]] Result<std::string> encode_request(const Request& request);
 [[nodiscard]] Result<std::string> encode_reply(const Reply& reply);
-/// kCorrupt names the field.
+/// kCorrupt names the field. What decodes can be encoded, and decodes to the same again.
 [[nodiscard]] Result<Request> decode_request(std::string_view message);
 [[nodiscard]] Result<Reply> decode_reply(std::string_view message);
+
+/// The "type" on the wire, for messages and logs.
+[[nodiscard]] std::string_view request_name(const Request& request);
+[[nodiscard]] std::string_view reply_name(const Reply& reply);
 
 /// A name that can only be a file in one folder: letters, digits and "._-+", not starting with a
 /// dot or a dash, ending in ".gputrace". All that a client can say about files.

@@ -45,12 +45,15 @@ class JsonFields {
   void objects(const char* name, std::size_t max_count,
                const std::function<void(JsonFields&)>& read);
 
+  /// What the types cannot say: remembered like any other fault.
+  void fault(std::string_view name, std::string_view what);
+  [[nodiscard]] bool is_sound() const { return !fault_; }  ///< no fault so far
+
   /// The first fault, or the field that nobody asked for.
   [[nodiscard]] Status finish() const;
 
  private:
   const nlohmann::json* find(const char* name);
-  void fault(std::string_view name, std::string_view what);
   std::string text_of(const char* name, const nlohmann::json& value, std::size_t max_bytes);
 
   const nlohmann::json& object_;

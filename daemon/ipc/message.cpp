@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/ipc/json_fields.h"
+#include "daemon/ipc/json_object.h"
 
 namespace gputrace::ipc {
 
@@ -175,9 +176,12 @@ json to_json(const WindowAnswer& answer) {
 }
 
 std::optional<Bursts> read_bursts(JsonFields& fields) {
-  const auto length = fields.optional_number("burst_s", kShortestBurst, kMaxSeconds);
-  const auto every = fields.optional_number("burst_every_s", kShortestBurst, kMaxSeconds);
-  return length && every ? std::optional(Bursts{*length, *every}) : std::nullopt;
+  if (fields.is_null("burst_s") && fields.is_null("burst_every_s")) {
+    return std::nullopt;
+  }
+  const double length_s = fields.number("burst_s", kShortestBurst, kMaxSeconds);
+  const double every_s = fields.number("burst_every_s", kShortestBurst, kMaxSeconds);
+  return Bursts{length_s, every_s};
 }
 
 /// The fields of a start order whose names were looked up already.
@@ -252,34 +256,6 @@ WindowAnswer read_window(JsonFields& fields) {
   return answer;
 }
 
-tl::unexpected<Error> bad_message(std::string_view why) {
-  return fail(ErrorCode::kCorrupt, fmt::format("bad message on the recorder's socket: {}", why));
-}
-
-/// The object inside; its "type" is a text.
-Result<json> parse(std::string_view message) {
-  if (message.size() > kMaxMessageBytes) {
-    return bad_message(fmt::format("longer than {} bytes", kMaxMessageBytes));
-  }
-  json object = json::parse(message, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) {
-    return bad_message("not a JSON object");
-  }
-  const auto type = object.find("type");
-  if (type == object.end() || !type->is_string()) {
-    return bad_message("no type");
-  }
-  return object;
-}
-
-template <class Variant, class Message>
-Result<Variant> checked(Message&& message, const JsonFields& fields) {
-  if (const Status status = fields.finish(); !status) {
-    return bad_message(status.error().message);
-  }
-  return Variant(std::forward<Message>(message));
-}
-
 /// What we would refuse ourselves is not sent.
 template <class Message, class Decode>
 Result<std::string> encode_checked(const Message& message, Decode decode) {
@@ -294,7 +270,7 @@ Result<std::string> encode_checked(const Message& message, Decode decode) {
 }  // namespace
 
 Result<Order> decode_order(std::string_view message) {
-  const Result<json> object = parse(message);
+  const Result<json> object = parse_object(message);
   if (!object) {
     return tl::unexpected(object.error());
   }
@@ -321,7 +297,7 @@ Result<Order> decode_order(std::string_view message) {
 }
 
 Result<Answer> decode_answer(std::string_view message) {
-  const Result<json> object = parse(message);
+  const Result<json> object = parse_object(message);
   if (!object) {
     return tl::unexpected(object.error());
   }
@@ -352,7 +328,7 @@ Result<Answer> decode_answer(std::string_view message) {
 }
 
 Result<HealthReport> decode_health(std::string_view message) {
-  const Result<json> object = parse(message);
+  const Result<json> object = parse_object(message);
   if (!object) {
     return tl::unexpected(object.error());
   }

@@ -1,0 +1,28 @@
+// From the bytes of a message to its JSON object. Private to daemon/ipc.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <utility>
+
+#include "daemon/base/result.h"
+#include "daemon/ipc/json_fields.h"
+
+namespace gputrace::ipc {
+
+/// An object whose "type" is a text. kCorrupt: too long, nested deeper than any message is, no
+/// JSON, or something else.
+[[nodiscard]] Result<nlohmann::json> parse_object(std::string_view message);
+
+[[nodiscard]] tl::unexpected<Error> bad_message(std::string_view why);
+
+/// `message`, when its fields had no fault.
+template <class Variant, class Message>
+[[nodiscard]] Result<Variant> checked(Message message, const JsonFields& fields) {
+  if (const Status status = fields.finish(); !status) {
+    return bad_message(status.error().message);
+  }
+  return Variant(std::move(message));
+}
+
+}  // namespace gputrace::ipc
