@@ -25,12 +25,14 @@ struct Config {
     std::uint32_t clients = 64;
     std::uint32_t clients_per_user = 16;
     std::uint64_t reserve_bytes = std::uint64_t{1} << 30U;  ///< kept free on the data disk
+    bool operator==(const Limits&) const = default;
   } limits;
 
   struct Retention {
     double sessions_days = 7;
     double background_days = 14;
     std::uint64_t total_bytes = std::uint64_t{8} << 30U;
+    bool operator==(const Retention&) const = default;
   } retention;
 
   struct Background {
@@ -38,6 +40,7 @@ struct Config {
     double rate_hz = 1000;
     double burst_s = 0.1;
     double every_s = 5;
+    bool operator==(const Background&) const = default;
   } background;
 
   bool operator==(const Config&) const = default;
