@@ -32,14 +32,36 @@ ClosedAnswer some_closed() {
   return {"/tmp/a.gputrace", true, 123, 4, 5, 6.5, 0.25, "disk full"};
 }
 
+WindowAnswer some_window() {
+  WindowAnswer window{1'000'000'000, 2'000'000'000, {}};
+  for (std::size_t reg = 0; reg < kMaxWindowRegisters; ++reg) {
+    RegisterWindow counts{"GRBM_STATUS_SE" + std::to_string(reg), 990, 3, 7, {}};
+    for (std::uint32_t bit = 0; bit < counts.busy.size(); ++bit) {
+      counts.busy[bit] = std::numeric_limits<std::uint32_t>::max() - bit;
+    }
+    window.registers.push_back(counts);
+  }
+  return window;
+}
+
 std::vector<Order> all_orders() {
   StartOrder plain = some_start();
   plain.on_existing = OnExisting::kNumber;
   plain.label.reset();
   plain.command.reset();
+  StartOrder background = plain;
+  background.purpose = Purpose::kBackground;
+  background.bursts = Bursts{0.1, 5};
+  background.reserve_bytes = std::uint64_t{1} << 40U;
+  StartOrder live = plain;
+  live.purpose = Purpose::kLive;
+  live.file.clear();
   return {some_start(),
           plain,
+          background,
+          live,
           MarkOrder{12, "here"},
+          MarkOrder{12, "unplugged", "device"},
           StopOrder{23, std::nullopt, false},
           StopOrder{std::nullopt, 11, false},
           StopOrder{std::nullopt, std::nullopt, true}};
@@ -49,7 +71,11 @@ std::vector<Answer> all_answers() {
   return {ReadyAnswer{
               "/tmp/a-2.gputrace", "AMD Radeon 780M", true, "idle", 1.5, {"one note", "another"}},
           FailedAnswer{{ErrorCode::kNoSpace, "cannot write x: No space left on device"}},
-          WarningAnswer{"GRBM_STATUS3 was lost", true}, some_closed(), ClosedAnswer{}};
+          WarningAnswer{"GRBM_STATUS3 was lost", true},
+          some_closed(),
+          ClosedAnswer{},
+          some_window(),
+          WindowAnswer{}};
 }
 
 std::string encoded(const Order& order) {
@@ -72,6 +98,56 @@ TEST_CASE("every answer comes back as it was sent") {
   }
 }
 
+TEST_CASE("a health report comes back as it was sent, and is no answer") {
+  for (const HealthReport& report :
+       {HealthReport{}, HealthReport{4, 20'000, 0, true}, HealthReport{1, 0, 12.5, false}}) {
+    const std::string text = encode(report).value();
+    CHECK(decode_health(text).value() == report);
+    CHECK_FALSE(decode_answer(text));
+  }
+}
+
+TEST_CASE("a health report that is not exactly one is refused with the reason") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "not a JSON object"},
+      {R"({"type":"stop"})", "not a health report"},
+      {R"({"type":"health","sessions":-1,"rate_hz":1,"stuck_s":0,"present":true})", "'sessions'"},
+      {R"({"type":"health","sessions":1,"rate_hz":1,"stuck_s":0,"present":1})", "'present'"},
+      {R"({"type":"health","sessions":1,"rate_hz":1,"stuck_s":0})", "'present' is missing"},
+      {R"({"type":"health","sessions":1,"rate_hz":1,"stuck_s":0,"present":true,"x":0})",
+       "unknown field"},
+  };
+  for (const auto& [message, reason] : cases) {
+    CAPTURE(message);
+    const Result<HealthReport> report = decode_health(message);
+    REQUIRE_FALSE(report);
+    CHECK(report.error().code == ErrorCode::kCorrupt);
+    CHECK(report.error().message.find(reason) != std::string::npos);
+  }
+}
+
+TEST_CASE("a start order with half a burst or an unknown purpose is refused") {
+  const auto refused = [](std::string_view replaced, std::string_view by) {
+    StartOrder order = some_start();
+    order.purpose = Purpose::kBackground;
+    order.bursts = Bursts{0.125, 5};
+    std::string message = encoded(order);
+    const std::size_t at = message.find(replaced);
+    REQUIRE(at != std::string::npos);
+    message.replace(at, replaced.size(), by);
+    const Result<Order> result = decode_order(message);
+    REQUIRE_FALSE(result);
+    return result.error().message;
+  };
+  CHECK(refused(R"("burst_s":0.125)", R"("burst_s":null)").find("'burst_s'") != std::string::npos);
+  CHECK(refused(R"("burst_every_s":5.0)", R"("burst_every_s":null)").find("'burst_every_s'") !=
+        std::string::npos);
+  CHECK(refused(R"("burst_s":0.125)", R"("burst_s":0)").find("'burst_s'") != std::string::npos);
+  CHECK(refused("background", "foreground").find("'purpose'") != std::string::npos);
+  CHECK(refused(R"("reserve_bytes":0)", R"("reserve_bytes":-1)").find("'reserve_bytes'") !=
+        std::string::npos);
+}
+
 TEST_CASE("words of the command and paths are bytes, not text") {
   StartOrder order = some_start();
   order.file = "/tmp/" + every_byte();
@@ -82,7 +158,7 @@ TEST_CASE("words of the command and paths are bytes, not text") {
 TEST_CASE("a text that is not made of bytes is refused") {
   CHECK_FALSE(decode_order(R"({"type":"mark","time_ns":1,"text":"\u0100"})"));
   CHECK_FALSE(decode_order(R"({"type":"mark","time_ns":1,"text":"€"})"));
-  CHECK(decode_order(R"({"type":"mark","time_ns":1,"text":"\u00ff"})"));
+  CHECK(decode_order(R"({"type":"mark","time_ns":1,"text":"\u00ff","kind":"mark"})"));
 }
 
 TEST_CASE("what is not a known message is refused with a reason") {
