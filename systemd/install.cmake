@@ -13,12 +13,14 @@ if(SYSCONFDIR STREQUAL "/usr/etc")
   set(SYSCONFDIR /etc)
 endif()
 
+# "lib" on every machine: systemd looks in no libdir. Straight to its place: two installations may
+# run at once, with two prefixes.
+set(UNITS "${CMAKE_INSTALL_PREFIX}/lib/systemd/system")
+file(INSTALL "${GPUTRACE_SYSTEMD_SOURCE}/gputraced.socket" DESTINATION "${UNITS}" TYPE FILE)
+message(STATUS "Installing: $ENV{DESTDIR}${UNITS}/gputraced.service")
 configure_file("${GPUTRACE_SYSTEMD_SOURCE}/gputraced.service.in"
-               "${GPUTRACE_SYSTEMD_BINARY}/gputraced.service" @ONLY)
-# "lib" on every machine: systemd looks in no libdir.
-file(INSTALL "${GPUTRACE_SYSTEMD_BINARY}/gputraced.service"
-             "${GPUTRACE_SYSTEMD_SOURCE}/gputraced.socket"
-     DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/system" TYPE FILE)
+               "$ENV{DESTDIR}${UNITS}/gputraced.service" @ONLY NO_SOURCE_PERMISSIONS)
+list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${UNITS}/gputraced.service")
 file(INSTALL "${GPUTRACE_SYSTEMD_SOURCE}/sysusers.conf"
      DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/sysusers.d" TYPE FILE RENAME gputrace.conf)
 file(INSTALL "${GPUTRACE_SYSTEMD_SOURCE}/tmpfiles.conf"

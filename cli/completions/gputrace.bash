@@ -4,11 +4,12 @@
 _gputrace_options() {
   case $1 in
     decode) echo "--gc --list --json --regdb --help" ;;
+    fetch) echo "--output --force --help" ;;
     gpus) echo "--json --simulated --help" ;;
     import) echo "--output --force --format --gc --ticks --regdb --lenient --quiet --help" ;;
     list) echo "--json --all --help" ;;
     mark) echo "--help" ;;
-    record) echo "--output --force --label --quiet --gpu --rate --source --wait --duration --pid --help" ;;
+    record) echo "--output --force --label --quiet --gpu --rate --source --wait --no-daemon --duration --pid --help" ;;
     report) echo "--json --from --to --since --regdb --color --ascii --help" ;;
     sql) echo "--json --csv --timeout --help" ;;
     status) echo "--json --help" ;;
@@ -37,7 +38,7 @@ _gputrace() {
   local command=${COMP_WORDS[1]-} option i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "decode gpus import list mark record report sql status --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "decode fetch gpus import list mark record report sql status --help --version" -- "$word")
     return
   fi
   # bash splits --wait=tree at the "=".

@@ -5,6 +5,7 @@ complete -c gputrace -n __fish_use_subcommand -s h -l help -d 'Show help'
 complete -c gputrace -n __fish_use_subcommand -l version -d 'Show the version'
 
 complete -c gputrace -n __fish_use_subcommand -a decode -d 'Say what the bits of GPU status registers mean'
+complete -c gputrace -n __fish_use_subcommand -a fetch -d 'Take the sessions that the service keeps for you'
 complete -c gputrace -n __fish_use_subcommand -a gpus -d 'List GPUs and what can be read from each'
 complete -c gputrace -n __fish_use_subcommand -a import -d 'Turn a recording of another tool into a session'
 complete -c gputrace -n __fish_use_subcommand -a list -d 'List your sessions, newest first'
@@ -14,13 +15,16 @@ complete -c gputrace -n __fish_use_subcommand -a report -d 'Say how busy each un
 complete -c gputrace -n __fish_use_subcommand -a sql -d 'Run an SQL query on a session'
 complete -c gputrace -n __fish_use_subcommand -a status -d 'Say whether the service runs'
 
-complete -c gputrace -n '__fish_seen_subcommand_from decode gpus import list mark record report sql status' -s h -l help -d 'Show help'
+complete -c gputrace -n '__fish_seen_subcommand_from decode fetch gpus import list mark record report sql status' -s h -l help -d 'Show help'
 complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l json -d 'Print JSON'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l regdb -r -F -d 'Registers from this folder'
+
+complete -c gputrace -n '__fish_seen_subcommand_from fetch' -s o -l output -r -F -d 'Write this file'
+complete -c gputrace -n '__fish_seen_subcommand_from fetch' -l force -d 'Replace the file if it exists'
 
 complete -c gputrace -n '__fish_seen_subcommand_from gpus' -l json -d 'Print JSON'
 complete -c gputrace -n '__fish_seen_subcommand_from gpus' -l simulated -d 'List the simulated GPUs and their scenarios'
@@ -44,6 +48,7 @@ complete -c gputrace -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'N
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l gpu -x -d 'Which GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l rate -x -d 'Samples a second'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l source -x -a 'auto drm debugfs bar' -d 'How registers are read'
+complete -c gputrace -n '__fish_seen_subcommand_from record' -l no-daemon -d 'Do not ask the service'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l wait -x -a 'child tree' -d 'When the recording ends'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l duration -x -d 'Stop recording after this many seconds'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l pid -x -a '(__fish_complete_pids)' -d 'Record until this process ends'
