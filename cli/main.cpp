@@ -16,12 +16,15 @@ namespace {
 
 constexpr auto kCommands = std::to_array<commands::Command>({
     {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
+    {"fetch", "Take recordings from gputraced that it still keeps for you", commands::run_fetch},
     {"gpus", "List GPUs and what can be read from each", commands::run_gpus},
     {"import", "Turn a recording of another tool into a session", commands::run_import},
     {"list", "List your sessions, newest first", commands::run_list},
+    {"mark", "Note a moment in your recordings that gputraced runs", commands::run_mark},
     {"record", "Record a GPU while a command runs", commands::run_record},
     {"report", "Say how busy each unit was, how surely, and when", commands::run_report},
     {"sql", "Run an SQL query on a session", commands::run_sql},
+    {"status", "Say how gputraced is and what it records", commands::run_status},
 });
 
 void print_help() {

@@ -15,11 +15,15 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
+#include "cli/commands/report/background_files.h"
+#include "cli/commands/report/moment.h"
 #include "cli/commands/report/report_builder.h"
 #include "cli/commands/report/time_offset.h"
 #include "cli/commands/session_folder.h"
 #include "cli/report/render_json.h"
 #include "cli/report/render_text.h"
+#include "cli/report/terminal_text.h"
+#include "daemon/base/time.h"
 
 namespace gputrace::commands {
 namespace {
@@ -28,14 +32,21 @@ constexpr std::string_view kHelp =
     R"(Says how busy each unit of the GPU was in a session, how surely, and when.
 
 Usage: gputrace report [OPTIONS] [FILE]
+       gputrace report [OPTIONS] --since TIME
 
-Without FILE the newest session of `gputrace list` is taken.
+Without FILE the newest session of `gputrace list` is taken. With --since it is
+what gputraced has sampled in the background since then, a report for each GPU
+and day.
 
 Options:
-  --json          print JSON (schema gputrace.report/1) instead of text
+  --json          print JSON (schema gputrace.report/1) instead of text; with
+                  --since one document a line
   --from TIME     leave out what was before TIME: seconds (12.5) or 1:30 from
                   the session's start
   --to TIME       leave out what was from TIME on
+  --since TIME    "2 h ago", "30 min ago", "14:00", "yesterday 14:00",
+                  "2026-11-30 14:00" (local time) or RFC 3339. Needs background
+                  monitoring, which is off by default, and the group gputrace
   --regdb DIR     take names and meanings of the bits from *.reg files in DIR
   --color WHEN    always, never or auto (default: in a terminal, unless NO_COLOR
                   is set or TERM is dumb)
@@ -57,11 +68,12 @@ Examples:
   gputrace report --json game.gputrace | jq '.units[] | select(.busy > 0.5)'
 
 Exit status: 0, also when the session has no valid sample (the report says so);
-1 when the file cannot be read; 2 for a wrong command line.
+1 when the file cannot be read, or nothing was recorded since TIME; 2 for a wrong command line.
 )";
 
 struct Arguments {
   std::optional<std::filesystem::path> file;
+  std::optional<std::int64_t> since_realtime_ns;
   bool json = false;
   report::TextOptions text;
   ReportOptions options;
@@ -125,12 +137,30 @@ Status parse_span(const cxxopts::ParseResult& parsed, ReportOptions& options) {
   return {};
 }
 
+Status parse_since(const cxxopts::ParseResult& parsed, Arguments& arguments) {
+  if (parsed.count("since") == 0) {
+    return {};
+  }
+  if (arguments.file || arguments.options.from_s || arguments.options.to_s) {
+    return fail(ErrorCode::kUsage,
+                "--since is about the background recordings; for a FILE use --from and --to");
+  }
+  const Result<std::int64_t> since =
+      parse_moment("--since", parsed["since"].as<std::string>(), read_time_anchor().realtime_ns);
+  if (!since) {
+    return tl::unexpected<Error>(since.error());
+  }
+  arguments.since_realtime_ns = *since;
+  return {};
+}
+
 /// Absent when help was asked for.
 Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   cxxopts::Options options("gputrace report");
   const auto text = [] { return cxxopts::value<std::string>(); };
-  options.add_options()("json", "")("from", "", text())("to", "", text())("regdb", "", text())(
-      "color", "", text()->default_value("auto"))("ascii", "")("h,help", "")("file", "", text());
+  options.add_options()("json", "")("from", "", text())("to", "", text())("since", "", text())(
+      "regdb", "", text())("color", "", text()->default_value("auto"))("ascii", "")("h,help", "")(
+      "file", "", text());
   options.parse_positional({"file"});
   const Result<cxxopts::ParseResult> parsed = parse_arguments(options, words);
   if (!parsed) {
@@ -154,6 +184,9 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   }
   if (parsed->count("file") > 0) {
     arguments.file = (*parsed)["file"].as<std::string>();
+  }
+  if (const Status status = parse_since(*parsed, arguments); !status) {
+    return tl::unexpected<Error>(status.error());
   }
   arguments.options.band_columns =
       std::max(arguments.text.width, report::kMinWidth) - report::kBandLabelWidth;
@@ -179,11 +212,47 @@ Status write_stdout(std::string_view text) {
   return {};
 }
 
-Result<int> print_report(const Arguments& wanted) {
-  const Result<regdb::RegisterDatabase> regdb = open_regdb(wanted.options);
-  if (!regdb) {
-    return tl::unexpected<Error>(regdb.error());
+Status print_session(const store::SessionReader& session, const std::filesystem::path& path,
+                     const regdb::RegisterDatabase& regdb, const Arguments& wanted) {
+  const Result<report::Report> built = build_report(session, path, regdb, wanted.options);
+  if (!built) {
+    return tl::unexpected<Error>(built.error());
   }
+  if (wanted.json) {
+    return write_stdout(report::render_json(*built, wanted.since_realtime_ns
+                                                        ? report::JsonLayout::kOneLine
+                                                        : report::JsonLayout::kIndented));
+  }
+  return write_stdout(report::render_text(*built, wanted.text));
+}
+
+Status print_background(std::int64_t since_realtime_ns, const regdb::RegisterDatabase& regdb,
+                        Arguments wanted) {
+  const Result<BackgroundFiles> found =
+      background_files_since(background_folder(), since_realtime_ns);
+  if (!found) {
+    return tl::unexpected<Error>(found.error());
+  }
+  for (const std::string& message : found->unreadable) {
+    fmt::print(stderr, "gputrace report: left out: {}\n",
+               report::escape_for_terminal(message, false));
+  }
+  bool first = true;
+  for (const BackgroundFile& file : found->files) {
+    if (!std::exchange(first, false) && !wanted.json) {
+      if (const Status status = write_stdout("\n"); !status) {
+        return status;
+      }
+    }
+    wanted.options.from_s = file.from_s > 0 ? std::optional(file.from_s) : std::nullopt;
+    if (const Status status = print_session(file.session, file.path, regdb, wanted); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status print_file(const regdb::RegisterDatabase& regdb, const Arguments& wanted) {
   const Result<std::filesystem::path> path = session_path(wanted);
   if (!path) {
     return tl::unexpected<Error>(path.error());
@@ -192,14 +261,19 @@ Result<int> print_report(const Arguments& wanted) {
   if (!session) {
     return tl::unexpected<Error>(session.error());
   }
-  const Result<report::Report> built = build_report(*session, *path, *regdb, wanted.options);
-  if (!built) {
-    return tl::unexpected<Error>(built.error());
+  return print_session(*session, *path, regdb, wanted);
+}
+
+Result<int> print_report(const Arguments& wanted) {
+  const Result<regdb::RegisterDatabase> regdb = open_regdb(wanted.options);
+  if (!regdb) {
+    return tl::unexpected<Error>(regdb.error());
   }
-  const Status written = write_stdout(wanted.json ? report::render_json(*built)
-                                                  : report::render_text(*built, wanted.text));
-  if (!written) {
-    return tl::unexpected<Error>(written.error());
+  const Status printed = wanted.since_realtime_ns
+                             ? print_background(*wanted.since_realtime_ns, *regdb, wanted)
+                             : print_file(*regdb, wanted);
+  if (!printed) {
+    return tl::unexpected<Error>(printed.error());
   }
   return 0;
 }

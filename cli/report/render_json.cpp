@@ -112,7 +112,7 @@ Json warnings_json(const std::vector<Warning>& warnings) {
 
 }  // namespace
 
-std::string render_json(const Report& report) {
+std::string render_json(const Report& report, JsonLayout layout) {
   Json json{{"schema", "gputrace.report/1"},
             {"session", session_json(report)},
             {"gpu", gpu_json(report.gpu)},
@@ -122,7 +122,8 @@ std::string render_json(const Report& report) {
     json["segments"] = segments_json(report.segments);
   }
   json["warnings"] = warnings_json(report.warnings);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const int indent = layout == JsonLayout::kIndented ? 2 : -1;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gputrace::report

@@ -36,21 +36,30 @@ std::string describe_samples(const ipc::ClosedAnswer& closed) {
 }  // namespace
 
 std::vector<std::string> summary_lines(const ipc::ReadyAnswer& ready,
-                                       const ipc::ClosedAnswer& closed) {
-  std::vector<std::string> lines{
-      fmt::format("recorded {}", describe_gpu(ready)),
-      fmt::format("{}", describe_samples(closed)),
-      fmt::format("written to {}", safe(closed.file)),
-  };
-  for (const std::string& note : ready.notes) {
-    lines.push_back("note: " + safe(note));
+                                       const std::optional<ipc::ClosedAnswer>& closed,
+                                       const Delivery& delivery) {
+  std::vector<std::string> lines{fmt::format("recorded {}{}{}", describe_gpu(ready),
+                                             delivery.through.empty() ? "" : " through ",
+                                             safe(delivery.through))};
+  if (closed) {
+    lines.push_back(describe_samples(*closed));
   }
-  if (closed.still_wal) {
+  if (delivery.file) {
+    lines.push_back(fmt::format("written to {}", safe(delivery.file->string())));
+  }
+  for (const std::vector<std::string>* notes : {&ready.notes, &delivery.notes}) {
+    for (const std::string& note : *notes) {
+      lines.push_back("note: " + safe(note));
+    }
+  }
+  if (delivery.still_wal) {
     lines.emplace_back(
         "note: another program is reading the file; the next `gputrace list` completes it");
   }
-  lines.push_back(
-      fmt::format("report with: gputrace report {}", safe(report::quote_command({closed.file}))));
+  if (delivery.file) {
+    lines.push_back(fmt::format("report with: gputrace report {}",
+                                safe(report::quote_command({delivery.file->string()}))));
+  }
   return lines;
 }
 

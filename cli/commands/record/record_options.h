@@ -26,7 +26,7 @@ struct RecordOptions {
   std::optional<pid_t> pid;
   WaitFor wait = WaitFor::kChild;
   bool quiet = false;
-  bool no_daemon = false;  ///< record without asking gputraced
+  bool no_daemon = false;                           ///< record without asking gputraced
   std::optional<std::vector<std::string>> command;  ///< never empty; words byte for byte
 };
 

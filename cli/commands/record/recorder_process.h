@@ -5,30 +5,37 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "cli/commands/record/recorder_link.h"
 #include "daemon/base/result.h"
 #include "daemon/ipc/message_socket.h"
 #include "daemon/recorder/recorder.h"
 
 namespace gputrace::commands {
 
-class RecorderProcess {
+class RecorderProcess final : public RecorderLink {
  public:
-  [[nodiscard]] static Result<RecorderProcess> fork_recorder(
-      const recorder::RecorderOptions& options);
+  /// Forks the recorder and sends it the order.
+  [[nodiscard]] static Result<std::unique_ptr<RecorderLink>> start(
+      const recorder::RecorderOptions& options, const ipc::StartOrder& order);
 
-  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  [[nodiscard]] const ipc::MessageSocket& socket() const noexcept { return socket_; }
+  RecorderProcess(pid_t pid, ipc::MessageSocket socket, std::string file)
+      : pid_(pid), socket_(std::move(socket)), file_(std::move(file)) {}
 
-  /// Waits for the end of the process, which cannot come while one of its threads hangs in the
-  /// driver. False: it is left behind.
-  [[nodiscard]] bool wait_until_gone(std::int64_t timeout_ns) const;
+  [[nodiscard]] int fd() const override { return socket_.fd(); }
+  [[nodiscard]] Result<std::optional<ipc::Answer>> receive() override;
+  [[nodiscard]] Status stop(const ipc::StopOrder& order) override;
+  [[nodiscard]] Delivery deliver(const RecordingEnd& end) override;
 
  private:
-  RecorderProcess(pid_t pid, ipc::MessageSocket socket) : pid_(pid), socket_(std::move(socket)) {}
+  [[nodiscard]] bool wait_until_gone(std::int64_t timeout_ns) const;
 
   pid_t pid_;
   ipc::MessageSocket socket_;
+  std::string file_;
 };
 
 }  // namespace gputrace::commands

@@ -8,13 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "cli/commands/record/choose_recorder.h"
 #include "cli/commands/record/record_messages.h"
-#include "cli/commands/record/recorder_process.h"
+#include "cli/commands/record/recorder_link.h"
 #include "cli/commands/record/recording_target.h"
 #include "cli/commands/record/signal_gate.h"
 #include "cli/commands/record/workload.h"
@@ -26,17 +29,24 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::int64_t kClosingNs = 3 * kNsPerSecond;
-constexpr std::int64_t kGoneNs = 40 * kNsPerMs;
+/// gputraced may have to wake a GPU; one that takes longer than this hangs.
+constexpr std::int64_t kDaemonReadyNs = 10 * kNsPerSecond;
+
+using StartRecorder = std::function<Result<std::unique_ptr<RecorderLink>>()>;
 
 class Supervisor {
  public:
+  /// `recorder`: gputraced's, with `own` for when it fails; null = `own` from the beginning.
   Supervisor(const RecordOptions& options, const RecordingTarget& target, const LogSink& log,
-             SignalGate signals, RecorderProcess recorder, Workload workload)
+             SignalGate signals, std::unique_ptr<RecorderLink> recorder, StartRecorder own,
+             Workload workload)
       : options_(options),
         target_(target),
         log_(log),
         signals_(std::move(signals)),
         recorder_(std::move(recorder)),
+        own_(std::move(own)),
+        through_daemon_(recorder_ != nullptr),
         workload_(std::move(workload)) {}
 
   [[nodiscard]] Result<int> run();
@@ -44,6 +54,8 @@ class Supervisor {
  private:
   /// Absent: interrupted.
   [[nodiscard]] Result<std::optional<ipc::ReadyAnswer>> wait_until_ready();
+  [[nodiscard]] Status start_own_recorder();
+  [[nodiscard]] Error why_not_ready() const;
   [[nodiscard]] int give_up();
   [[nodiscard]] Status begin(const ipc::ReadyAnswer& ready);
   void supervise();
@@ -70,7 +82,10 @@ class Supervisor {
   const RecordingTarget& target_;
   const LogSink& log_;
   SignalGate signals_;
-  RecorderProcess recorder_;
+  std::unique_ptr<RecorderLink> recorder_;
+  StartRecorder own_;
+  bool through_daemon_;
+  std::optional<std::int64_t> ready_end_ns_;
   Workload workload_;
 
   bool recorder_open_ = true;
@@ -79,6 +94,7 @@ class Supervisor {
   std::optional<ipc::ClosedAnswer> closed_;
   std::vector<std::string> warnings_;  ///< told when CMD has ended
   bool recording_over_ = false;        ///< early, by no wish of the user
+  bool delivered_ = false;
   bool stop_sent_ = false;
   std::optional<std::int64_t> duration_end_ns_;
   std::optional<std::int64_t> closing_end_ns_;
@@ -102,20 +118,60 @@ Result<int> Supervisor::run() {
 }
 
 Result<std::optional<ipc::ReadyAnswer>> Supervisor::wait_until_ready() {
-  while (!ready_ && !failed_ && recorder_open_ && !workload_.interrupted()) {
-    step();
+  if (through_daemon_) {
+    ready_end_ns_ = monotonic_now_ns() + kDaemonReadyNs;
+  } else if (const Status status = start_own_recorder(); !status) {
+    return tl::unexpected(status.error());
   }
-  take_signals();
-  if (workload_.interrupted()) {
-    return std::optional<ipc::ReadyAnswer>();
+  for (;;) {
+    while (!ready_ && !failed_ && recorder_open_ && !workload_.interrupted() &&
+           monotonic_now_ns() < ready_end_ns_.value_or(INT64_MAX)) {
+      step();
+    }
+    take_signals();
+    if (workload_.interrupted()) {
+      return std::optional<ipc::ReadyAnswer>();
+    }
+    if (ready_) {
+      ready_end_ns_.reset();
+      return ready_;
+    }
+    if (!through_daemon_) {
+      return tl::unexpected(why_not_ready());
+    }
+    log_(LogLevel::kWarning,
+         fmt::format("gputraced does not record this: {}; recording without it",
+                     report::escape_for_terminal(why_not_ready().message, false)));
+    [[maybe_unused]] const Status dropped =
+        recorder_->stop({std::nullopt, std::nullopt, /*discard=*/true});
+    if (const Status status = start_own_recorder(); !status) {
+      return tl::unexpected(status.error());
+    }
   }
+}
+
+Status Supervisor::start_own_recorder() {
+  Result<std::unique_ptr<RecorderLink>> own = own_();
+  if (!own) {
+    return tl::unexpected(own.error());
+  }
+  recorder_ = std::move(*own);
+  through_daemon_ = false;
+  recorder_open_ = true;
+  failed_.reset();
+  ready_end_ns_.reset();
+  warnings_.clear();
+  return {};
+}
+
+Error Supervisor::why_not_ready() const {
   if (failed_) {
-    return tl::unexpected(*failed_);
+    return *failed_;
   }
-  if (!ready_) {
-    return fail(ErrorCode::kIo, "the recorder process ended before it was ready");
+  if (!through_daemon_) {
+    return {ErrorCode::kIo, "the recorder process ended before it was ready"};
   }
-  return ready_;
+  return {ErrorCode::kIo, recorder_open_ ? "it does not answer" : "it has closed the connection"};
 }
 
 int Supervisor::give_up() {
@@ -131,10 +187,13 @@ Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
     duration_end_ns_ = monotonic_now_ns() + static_cast<std::int64_t>(length_ns);
   }
   if (!options_.command) {
-    inform(fmt::format("recording {}{}; Ctrl-C ends it",
-                       report::escape_for_terminal(ready.gpu_name, false),
-                       ready.simulated ? ", SIMULATED" : ""));
+    inform(fmt::format(
+        "recording {}{}{}; Ctrl-C ends it", report::escape_for_terminal(ready.gpu_name, false),
+        ready.simulated ? ", SIMULATED" : "", through_daemon_ ? " through gputraced" : ""));
     return {};
+  }
+  if (through_daemon_) {
+    inform("recording through gputraced");
   }
   if (target_.user) {
     inform(fmt::format("the command runs as {}, who called sudo",
@@ -169,8 +228,8 @@ bool Supervisor::done() const {
 }
 
 std::optional<std::int64_t> Supervisor::next_deadline() const {
-  if (closing_end_ns_) {
-    return closing_end_ns_;
+  if (closing_end_ns_ || ready_end_ns_) {
+    return closing_end_ns_ ? closing_end_ns_ : ready_end_ns_;
   }
   return stop_sent_ ? std::nullopt : duration_end_ns_;
 }
@@ -178,7 +237,7 @@ std::optional<std::int64_t> Supervisor::next_deadline() const {
 /// Waits for whatever comes next and takes note of it.
 void Supervisor::step() {
   std::array<pollfd, 4> sources{{{signals_.fd(), POLLIN, 0},
-                                 {recorder_open_ ? recorder_.socket().fd() : -1, POLLIN, 0},
+                                 {recorder_open_ ? recorder_->fd() : -1, POLLIN, 0},
                                  {workload_.exec_status_fd(), POLLIN, 0},
                                  {workload_.watched_fd(), POLLIN, 0}}};
   timespec timeout{};
@@ -206,7 +265,7 @@ void Supervisor::step() {
 }
 
 void Supervisor::take_answer() {
-  Result<std::optional<ipc::Answer>> received = recorder_.socket().receive_answer();
+  Result<std::optional<ipc::Answer>> received = recorder_->receive();
   if (!received) {
     warnings_.push_back(received.error().message);
     recorder_open_ = received.error().code == ErrorCode::kCorrupt;
@@ -237,7 +296,7 @@ void Supervisor::send_stop(const ipc::StopOrder& order) {
   if (std::exchange(stop_sent_, true)) {
     return;
   }
-  if (const Status status = recorder_.socket().send(ipc::Order(order)); !status) {
+  if (const Status status = recorder_->stop(order); !status) {
     recorder_open_ = false;
   }
 }
@@ -254,31 +313,29 @@ int Supervisor::conclude(const ipc::ReadyAnswer& ready) {
   if (const auto& child = workload_.child_end()) {
     return child->status();
   }
-  return closed_ && !recording_over_ ? 0 : 1;
+  return closed_ && delivered_ && !recording_over_ ? 0 : 1;
 }
 
 void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
+  const Delivery delivery =
+      recorder_->deliver({closed_, recorder_open_, closing_end_ns_.value_or(0)});
+  delivered_ = delivery.file.has_value();
+  warnings_.insert(warnings_.end(), delivery.warnings.begin(), delivery.warnings.end());
   for (const std::string& warning : warnings_) {
     log_(LogLevel::kWarning, report::escape_for_terminal(warning, false));
   }
-  const std::string file = report::escape_for_terminal(ready.file, false);
   if (closed_) {
+    if (delivery.file) {
+      closed_->file = delivery.file->string();
+    }
     for (const std::string& line : closing_warnings(*closed_)) {
       log_(LogLevel::kWarning, line);
     }
-    for (const std::string& line : summary_lines(ready, *closed_)) {
+  }
+  if (closed_ || delivery.file) {
+    for (const std::string& line : summary_lines(ready, closed_, delivery)) {
       inform(line);
     }
-    // Nobody should find a recorder running after gputrace has ended, unless it hangs.
-    [[maybe_unused]] const bool gone = recorder_.wait_until_gone(kGoneNs);
-  } else if (!recorder_open_) {
-    log_(LogLevel::kWarning,
-         fmt::format("the recorder process was ended by something else; {} holds all but the last "
-                     "seconds before that",
-                     file));
-  } else {
-    log_(LogLevel::kWarning,
-         fmt::format("the recorder has not closed {} within 3 s; it is left to do so alone", file));
   }
 }
 
@@ -298,23 +355,6 @@ Result<std::vector<UniqueFd>> reserve_standard_descriptors() {
   }
 }
 
-ipc::StartOrder make_start_order(const RecordOptions& options, const RecordingTarget& target) {
-  ipc::StartOrder order;
-  order.gpu = options.gpu;
-  order.source = options.source;
-  order.rate_hz = options.rate_hz;
-  order.file = target.file.string();
-  // A name that we made up may be taken by a recording that begins at the same time.
-  order.on_existing = !options.output ? ipc::OnExisting::kNumber
-                      : options.force ? ipc::OnExisting::kReplace
-                                      : ipc::OnExisting::kRefuse;
-  order.label = options.label;
-  if (options.command) {
-    order.command = ipc::shorten_command(*options.command);
-  }
-  return order;
-}
-
 }  // namespace
 
 Result<int> record(const RecordOptions& options, const recorder::ReaderFactory& open_gpu,
@@ -331,21 +371,17 @@ Result<int> record(const RecordOptions& options, const recorder::ReaderFactory& 
   if (!workload) {
     return tl::unexpected(workload.error());
   }
+  Result<std::unique_ptr<RecorderLink>> daemon = ask_daemon(options, *target, log);
+  if (!daemon) {
+    return tl::unexpected(daemon.error());
+  }
   Result<SignalGate> signals = SignalGate::close_gate();
   if (!signals) {
     return tl::unexpected(signals.error());
   }
-  Result<RecorderProcess> recorder =
-      RecorderProcess::fork_recorder({open_gpu, target->before_file});
-  if (!recorder) {
-    return tl::unexpected(recorder.error());
-  }
-  if (const Status sent = recorder->socket().send(ipc::Order(make_start_order(options, *target)));
-      !sent) {
-    return tl::unexpected(sent.error());
-  }
-  Supervisor supervisor(options, *target, log, std::move(*signals), std::move(*recorder),
-                        std::move(*workload));
+  Supervisor supervisor(
+      options, *target, log, std::move(*signals), std::move(*daemon),
+      [&] { return start_recorder(options, *target, open_gpu); }, std::move(*workload));
   return supervisor.run();
 }
 

@@ -1,0 +1,48 @@
+// Whoever samples for the supervisor of `gputrace record`: a child of its own, or gputraced.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/ipc/message.h"
+
+namespace gputrace::commands {
+
+/// How the conversation stands when CMD has ended.
+struct RecordingEnd {
+  std::optional<ipc::ClosedAnswer> closed;
+  bool open = false;  ///< the other end is there still
+  std::int64_t deadline_ns = 0;
+};
+
+/// What the user gets, and what to tell about it. Texts are not escaped.
+struct Delivery {
+  std::optional<std::filesystem::path> file;  ///< absent: the user has none
+  bool still_wal = false;                     ///< another program reads it
+  std::string through;                        ///< "gputraced: GRBM_STATUS3 too"
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;
+};
+
+class RecorderLink {
+ public:
+  RecorderLink() = default;
+  RecorderLink(const RecorderLink&) = delete;
+  RecorderLink& operator=(const RecorderLink&) = delete;
+  virtual ~RecorderLink() = default;
+
+  /// For poll(2).
+  [[nodiscard]] virtual int fd() const = 0;
+  /// One message; call it when fd() is readable. Absent: the other end is closed. kCorrupt: a
+  /// message was not understood and is gone; the next can be received.
+  [[nodiscard]] virtual Result<std::optional<ipc::Answer>> receive() = 0;
+  [[nodiscard]] virtual Status stop(const ipc::StopOrder& order) = 0;
+  /// After the last message: brings the file to where the user wants it, by the deadline.
+  [[nodiscard]] virtual Delivery deliver(const RecordingEnd& end) = 0;
+};
+
+}  // namespace gputrace::commands
