@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "daemon/base/result.h"
 #include "daemon/os/gpu_device.h"
@@ -15,7 +15,8 @@
 namespace gputrace::os {
 
 /// Entries of debugfs dri/N/clients (drm_debugfs.c: drm_clients_info) of processes other than
-/// `own_pids`. kPermissionDenied or kNotFound where debugfs is not readable.
+/// `own_pids`. kPermissionDenied or kNotFound where debugfs is not readable, kUnsupported where the
+/// file does not name processes.
 [[nodiscard]] Result<std::size_t> count_other_clients(const GpuDevice& gpu,
                                                       const SystemRoots& roots,
                                                       std::span<const pid_t> own_pids);
