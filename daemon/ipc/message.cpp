@@ -219,7 +219,7 @@ ReadyAnswer read_ready(JsonFields& fields) {
   answer.simulated = fields.boolean("simulated");
   answer.scenario = fields.text("scenario", kMaxTextBytes);
   answer.load_seconds = fields.number("load_seconds", 0, kMaxSeconds);
-  answer.notes = fields.texts("notes", kMaxNotes, kMaxTextBytes, kMaxTextBytes);
+  answer.notes = fields.texts("notes", kMaxNotes, kMaxTextBytes / kMaxNotes, kMaxTextBytes);
   return answer;
 }
 
