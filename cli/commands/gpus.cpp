@@ -6,7 +6,7 @@
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
 #include "cli/commands/gpus/gpus_output.h"
-#include "daemon/os/render_node.h"
+#include "daemon/os/register_source.h"
 #include "daemon/os/sysfs.h"
 
 namespace gputrace::commands {
@@ -15,10 +15,12 @@ namespace {
 constexpr std::string_view kDescription =
     "Lists the AMD GPUs of this machine and what gputrace can read from each.\n"
     "\n"
-    "GPUs are found in /sys: vendor AMD, driver amdgpu. The render node of each GPU\n"
-    "that is awake is opened to see which status registers this user may read. A GPU\n"
-    "that is asleep (runtime-suspended) is never woken: it is listed with what /sys\n"
-    "says. The numbers, addresses and names are what --gpu of other commands takes.\n";
+    "GPUs are found in /sys: vendor AMD, driver amdgpu. Each GPU that is awake is\n"
+    "opened to see which status registers this user may read, and how: the kernel's\n"
+    "ioctl gives some to everybody, debugfs and the register BAR the others to root.\n"
+    "A GPU that is asleep (runtime-suspended) is never woken: it is listed with what\n"
+    "/sys says. The numbers, addresses and names are what --gpu of other commands\n"
+    "takes.\n";
 
 constexpr std::string_view kExamples =
     "\nExamples:\n"
@@ -53,8 +55,9 @@ std::vector<std::string> root_registers(const regdb::RegisterMap& map,
   return names;
 }
 
-void open_and_look(ListedGpu& gpu, const regdb::RegisterDatabase& regdb) {
-  const auto opened = os::open_render_node(gpu.device, regdb);
+void open_and_look(ListedGpu& gpu, const regdb::RegisterDatabase& regdb,
+                   const os::SystemRoots& roots) {
+  const auto opened = os::open_registers(gpu.device, os::RegisterSource::kAuto, regdb, roots);
   if (!opened) {
     gpu.not_opened = opened.error().message;
     return;
@@ -62,15 +65,14 @@ void open_and_look(ListedGpu& gpu, const regdb::RegisterDatabase& regdb) {
   gpu.device.identity = opened->identity;
   gpu.device.shader_engines = opened->shader_engines;
   gpu.notes = opened->notes;
-  gpu.readable.emplace();
-  for (const sampler::OfferedRegister& reg : opened->reader->registers()) {
-    gpu.readable->push_back(reg.name);
-  }
+  const auto offered = opened->reader->registers();
+  gpu.readable.emplace(offered.begin(), offered.end());
 }
 
 }  // namespace
 
-ListedGpu inspect_gpu(os::GpuDevice device, const regdb::RegisterDatabase& regdb) {
+ListedGpu inspect_gpu(os::GpuDevice device, const regdb::RegisterDatabase& regdb,
+                      const os::SystemRoots& roots) {
   ListedGpu gpu;
   gpu.device = std::move(device);
   const bool known_unsupported =
@@ -80,7 +82,7 @@ ListedGpu inspect_gpu(os::GpuDevice device, const regdb::RegisterDatabase& regdb
   } else if (os::is_asleep(gpu.device.runtime_status)) {
     gpu.not_opened = "asleep; opening it would wake it";
   } else {
-    open_and_look(gpu, regdb);
+    open_and_look(gpu, regdb, roots);
   }
   if (!gpu.device.identity.gc) {
     return gpu;
@@ -111,7 +113,8 @@ Result<int> run_gpus(const std::vector<std::string>& arguments) {
     fmt::print("{}", json ? simulated_gpus_to_json(listing) : simulated_gpus_to_text(listing));
     return 0;
   }
-  auto devices = os::list_gpus({});
+  const os::SystemRoots roots;
+  auto devices = os::list_gpus(roots);
   if (!devices) {
     return tl::unexpected(devices.error());
   }
@@ -119,7 +122,7 @@ Result<int> run_gpus(const std::vector<std::string>& arguments) {
   std::vector<ListedGpu> gpus;
   gpus.reserve(devices->size());
   for (os::GpuDevice& device : *devices) {
-    gpus.push_back(inspect_gpu(std::move(device), regdb));
+    gpus.push_back(inspect_gpu(std::move(device), regdb, roots));
   }
   fmt::print("{}", json ? gpus_to_json(gpus) : gpus_to_text(gpus));
   return 0;

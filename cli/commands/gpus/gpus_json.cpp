@@ -28,6 +28,29 @@ Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json names_or_null(const ListedGpu& gpu) {
+  if (!gpu.readable) {
+    return nullptr;
+  }
+  Json names = Json::array();
+  for (const sampler::OfferedRegister& reg : *gpu.readable) {
+    names.push_back(reg.name);
+  }
+  return names;
+}
+
+/// {"GRBM_STATUS": "drm ioctl", ...}.
+Json sources_or_null(const ListedGpu& gpu) {
+  if (!gpu.readable) {
+    return nullptr;
+  }
+  Json sources = Json::object();
+  for (const sampler::OfferedRegister& reg : *gpu.readable) {
+    sources[reg.name] = reg.source;
+  }
+  return sources;
+}
+
 Json to_json(std::size_t index, const ListedGpu& gpu) {
   const os::GpuDevice& device = gpu.device;
   const sampler::GpuIdentity& identity = device.identity;
@@ -46,7 +69,8 @@ Json to_json(std::size_t index, const ListedGpu& gpu) {
           {"shader_engines", value_or_null(device.shader_engines)},
           {"runtime_status", text_or_null(device.runtime_status)},
           {"boot_vga", device.boot_vga},
-          {"readable", value_or_null(gpu.readable)},
+          {"readable", names_or_null(gpu)},
+          {"sources", sources_or_null(gpu)},
           {"not_opened", text_or_null(gpu.not_opened)},
           {"needs_root", gpu.table ? Json(gpu.needs_root) : Json(nullptr)},
           {"notes", gpu.notes},

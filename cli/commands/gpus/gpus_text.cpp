@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "cli/commands/gpus/gpus_output.h"
 #include "cli/report/terminal_text.h"
 
@@ -57,6 +60,39 @@ std::string state_in_words(const os::GpuDevice& device) {
   return text;
 }
 
+/// "GRBM_STATUS, GRBM_STATUS2 (drm ioctl); GRBM_STATUS3 (debugfs regs2)".
+std::string readable_in_words(const ListedGpu& gpu) {
+  if (!gpu.readable) {
+    return "nothing now: " + gpu.not_opened;
+  }
+  std::string text;
+  std::string_view source;
+  for (const sampler::OfferedRegister& reg : *gpu.readable) {
+    if (reg.source != source) {
+      text += source.empty() ? "" : fmt::format(" ({}); ", source);
+      source = reg.source;
+    } else {
+      text += ", ";
+    }
+    text += reg.name;
+  }
+  return text + fmt::format(" ({})", source);
+}
+
+/// Those that only root may read and that this user's recording lacks.
+std::vector<std::string> lacking(const ListedGpu& gpu) {
+  std::vector<std::string> names;
+  for (const std::string& name : gpu.needs_root) {
+    const bool is_read =
+        gpu.readable && std::any_of(gpu.readable->begin(), gpu.readable->end(),
+                                    [&](const auto& reg) { return reg.name == name; });
+    if (!is_read) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 void append_gpu(std::string& text, std::size_t index, const ListedGpu& gpu) {
   const os::GpuDevice& device = gpu.device;
   append_wrapped(
@@ -70,12 +106,9 @@ void append_gpu(std::string& text, std::size_t index, const ListedGpu& gpu) {
                   device.identity.driver));
   append_row(text, "Graphics core", core_in_words(gpu));
   append_row(text, "State", state_in_words(device));
-  append_row(text, "Without root",
-             gpu.readable ? fmt::format("{}", fmt::join(*gpu.readable, ", "))
-                          : "nothing now: " + gpu.not_opened);
-  if (!gpu.needs_root.empty()) {
-    append_row(text, "Needs root",
-               fmt::format("{} (not read by this version)", fmt::join(gpu.needs_root, ", ")));
+  append_row(text, "Readable now", readable_in_words(gpu));
+  if (const std::vector<std::string> names = lacking(gpu); !names.empty()) {
+    append_row(text, "Needs root", fmt::format("{}", fmt::join(names, ", ")));
   }
   for (const std::string& note : gpu.notes) {
     append_row(text, "Note", note);

@@ -1,4 +1,4 @@
-// The readers that gputrace can offer the recorder: render nodes and the simulated GPU.
+// The readers that gputrace can offer the recorder: real GPUs and the simulated one.
 #pragma once
 
 #include "daemon/recorder/reader_factory.h"

@@ -11,6 +11,7 @@
 
 #include "cli/commands/arguments.h"
 #include "daemon/ipc/message.h"
+#include "daemon/os/register_source.h"
 #include "daemon/sampler/sampling_loop.h"
 #include "daemon/simulated_gpu/simulated_gpu.h"
 
@@ -104,14 +105,9 @@ Result<pid_t> parse_pid(const std::string& text) {
 }
 
 Status check_source(const RecordOptions& options) {
-  if (options.source == "debugfs" || options.source == "bar") {
+  if (!os::parse_register_source(options.source)) {
     return usage(
-        fmt::format("--source {} needs gputraced, which this version does not have; "
-                    "use --source drm",
-                    options.source));
-  }
-  if (options.source != "auto" && options.source != "drm") {
-    return usage(fmt::format("--source '{}' is neither auto nor drm", options.source));
+        fmt::format("--source '{}' is not one of auto, drm, debugfs and bar", options.source));
   }
   if (options.source != "auto" && simulated_gpu::is_simulated_argument(options.gpu)) {
     return usage(fmt::format("--source {} is a path to a real GPU, and --gpu {} is simulated",
@@ -301,7 +297,10 @@ What is sampled:
                        `gputrace gpus`), or a simulated one: sim:780m,
                        sim:780m:SCENARIO, sim:780m:FILE.json
       --rate HZ        samples a second, 1 to 20000; default: 1000
-      --source PATH    how registers are read: auto or drm; default: auto
+      --source PATH    how registers are read. auto (default): drm, and what the
+                       kernel gives to root alone through debugfs, else bar.
+                       drm: the kernel's ioctl, for any user. debugfs, bar (the
+                       register BAR): everything that way, or fail; root only
       --no-daemon      do not ask gputraced; gputrace reads the GPU by itself
 
 When it ends:

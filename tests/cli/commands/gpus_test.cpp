@@ -21,7 +21,7 @@ std::vector<ListedGpu> inspect_tree(const std::string& tree) {
   REQUIRE(devices);
   std::vector<ListedGpu> gpus;
   for (const os::GpuDevice& device : *devices) {
-    gpus.push_back(inspect_gpu(device, regdb::RegisterDatabase::built_in()));
+    gpus.push_back(inspect_gpu(device, regdb::RegisterDatabase::built_in(), {}));
   }
   return gpus;
 }
@@ -31,10 +31,12 @@ ListedGpu opened_gpu() {
   ListedGpu gpu = inspect_tree("780m").at(0);
   gpu.device.identity.driver = "amdgpu 3.61";
   gpu.device.shader_engines = 1;
-  gpu.readable = {"GRBM_STATUS", "GRBM_STATUS2", "GRBM_STATUS_SE0"};
+  gpu.readable = {{"GRBM_STATUS", 0x2004, "drm ioctl"},
+                  {"GRBM_STATUS2", 0x2002, "drm ioctl"},
+                  {"GRBM_STATUS_SE0", 0x2005, "drm ioctl"}};
   gpu.not_opened.clear();
   gpu.needs_root = {"GRBM_STATUS3"};
-  gpu.notes = {"this kernel refuses GRBM_STATUS_SE1 (0x2006) to unprivileged programs"};
+  gpu.notes = {"not recorded: GRBM_STATUS3 (only root may read it). Start gputraced, or use sudo"};
   return gpu;
 }
 
@@ -55,6 +57,20 @@ TEST_CASE("gpus says of an opened GPU what can be read from it") {
   test::check_golden("gpus_opened.json", gpus_to_json(std::vector{opened_gpu()}));
 }
 
+TEST_CASE("gpus says how root reads what the kernel gives to nobody else") {
+  ListedGpu gpu = opened_gpu();
+  REQUIRE(gpu.readable);
+  gpu.readable.value().push_back({"GRBM_STATUS3", 0x2007, "debugfs regs2"});
+  gpu.notes.clear();
+  const std::string text = gpus_to_text(std::vector{gpu});
+  CHECK(text.find("Needs root") == std::string::npos);
+  CHECK(text.find("GRBM_STATUS3\n                  (debugfs regs2)") != std::string::npos);
+  check_width(text);
+  const auto json = nlohmann::json::parse(gpus_to_json(std::vector{gpu}));
+  CHECK(json["gpus"][0]["sources"]["GRBM_STATUS3"] == "debugfs regs2");
+  CHECK(json["gpus"][0]["sources"]["GRBM_STATUS"] == "drm ioctl");
+}
+
 TEST_CASE("gpus lists a sleeping GPU with what sysfs knows and says why the others are closed") {
   auto gpus = inspect_tree("laptop");
   for (const ListedGpu& gpu : inspect_tree("vega56")) {
@@ -69,7 +85,7 @@ TEST_CASE("gpus lists a sleeping GPU with what sysfs knows and says why the othe
 TEST_CASE("a GPU with an unknown graphics core is unsupported and not opened") {
   ListedGpu before = inspect_tree("780m").at(0);
   before.device.identity.gc = regdb::GcVersion{9, 5, 0};
-  const ListedGpu gpu = inspect_gpu(before.device, regdb::RegisterDatabase::built_in());
+  const ListedGpu gpu = inspect_gpu(before.device, regdb::RegisterDatabase::built_in(), {});
   CHECK_FALSE(gpu.table);
   CHECK_FALSE(gpu.readable);
   CHECK(gpu.unsupported.find("9.5.0") != std::string::npos);

@@ -77,6 +77,12 @@ TEST_CASE("without options there are defaults") {
   CHECK_FALSE(options.quiet);
 }
 
+TEST_CASE("each way to read registers may be asked for") {
+  for (const char* source : {"auto", "drm", "debugfs", "bar"}) {
+    CHECK(parsed({"--source", source, "game"}).source == source);
+  }
+}
+
 TEST_CASE("help needs no command") {
   CHECK(parsed({"--help"}).help);
 }
@@ -105,8 +111,9 @@ TEST_CASE("command lines without sense are usage errors that say why") {
       {{"-o", "-", "x"}, "standard output"},
       {{"-o", std::string(5000, 'x'), "x"}, "-o is longer"},
       {{"--gpu", std::string(5000, 'x'), "x"}, "--gpu is longer"},
-      {{"--source", "debugfs", "x"}, "gputraced"},
-      {{"--source", "sim", "x"}, "neither auto nor drm"},
+      {{"--source", "sim", "x"}, "not one of auto, drm, debugfs and bar"},
+      {{"--source", "", "x"}, "not one of auto, drm, debugfs and bar"},
+      {{"--source", "bar", "--gpu", "sim:780m", "x"}, "simulated"},
       {{"--source", "drm", "--gpu", "sim:780m", "x"}, "simulated"},
       {{"--label", std::string(5000, 'x'), "x"}, "--label is longer"},
       {{"--colour", "x"}, "colour"},
