@@ -93,7 +93,7 @@ void catch_bus_errors() {
 
 int load_words(const volatile std::uint32_t* from, std::uint32_t* to, std::size_t count) noexcept {
   if (sigsetjmp(load_failed, 0) != 0) {
-    return EFAULT;
+    return ENODEV;
   }
   loading = 1;
   for (std::size_t i = 0; i < count; ++i) {
