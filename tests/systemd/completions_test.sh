@@ -61,7 +61,7 @@ if command -v zsh > /dev/null; then
 else
   echo "zsh is not installed: the syntax of its completions is not checked"
 fi
-differ "zsh: commands" "$commands" "$(sed -n "s/^    '\([a-z]*\):.*'$/\1/p" "$folder/_gputrace" | sort)"
+differ "zsh: commands" "$commands" "$(sed -n "s/^    '\([a-z][a-z]*\):.*'$/\1/p" "$folder/_gputrace" | sort)"
 for command in $commands; do
   differ "zsh: $command" "$(options_of "$command")" \
     "$(sed -n "/^_gputrace_$command()/,/^}/p" "$folder/_gputrace" | grep -oE '[{,'\''](--[a-z-]+)' |
