@@ -26,6 +26,17 @@ constexpr auto kSwitches = std::to_array<NamedSwitch>({
     {"suspended", &RigControl::suspended},
     {"no_read_mmr", &RigControl::no_read_mmr},
     {"denied_offset", &RigControl::denied_offset},
+    {"power_auto", &RigControl::power_auto},
+    {"other_clients", &RigControl::other_clients},
+    {"no_regs2", &RigControl::no_regs2},
+    {"regs2_v1_only", &RigControl::regs2_v1_only},
+    {"debugfs_errno", &RigControl::debugfs_errno},
+    {"debugfs_all_ones", &RigControl::debugfs_all_ones},
+    {"bar_all_ones", &RigControl::bar_all_ones},
+    {"privileged_denied_offset", &RigControl::privileged_denied_offset},
+    {"gfx_off", &RigControl::gfx_off},
+    {"hold_privileged_reads", &RigControl::hold_privileged_reads},
+    {"late_privileged_read", &RigControl::late_privileged_read},
 });
 
 struct NamedCounter {
@@ -39,6 +50,9 @@ constexpr auto kCounters = std::to_array<NamedCounter>({
     {"failed_register_reads", &RigControl::failed_register_reads},
     {"touched_while_suspended", &RigControl::touched_while_suspended},
     {"held", &RigControl::held},
+    {"regs_reads", &RigControl::regs_reads},
+    {"unguarded_reads", &RigControl::unguarded_reads},
+    {"writes_attempted", &RigControl::writes_attempted},
 });
 
 Status apply_line(RigControl& control, std::string_view line) {

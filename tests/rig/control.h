@@ -29,14 +29,31 @@ struct RigControl {
   Switch suspended{0};      ///< runtime_status; the first open or ioctl resumes the device
   Switch no_read_mmr{0};    ///< a kernel that does not know READ_MMR_REG: EINVAL
   Switch denied_offset{0};  ///< this register is not in the list any more: EFAULT
+  Switch power_auto{1};     ///< power/control: auto or on
+  Switch other_clients{0};  ///< that many strangers in the file clients
+
+  // Switches of debugfs and the BAR, which know nothing of the driver's guards.
+  Switch no_regs2{0};       ///< a kernel before 5.16: no amdgpu_regs2
+  Switch regs2_v1_only{0};  ///< before 6.4: its ioctl has the first form only
+  /// EPERM: opening a register file fails (lockdown). Others refuse all of debugfs: EACCES.
+  Switch debugfs_errno{0};
+  Switch debugfs_all_ones{0};
+  Switch bar_all_ones{0};
+  Switch privileged_denied_offset{0};  ///< reading this register through debugfs: EPERM
+  Switch gfx_off{0};                   ///< GFXOFF is real: all ones 100 ms after READ_MMR_REG
+  Switch hold_privileged_reads{0};     ///< a debugfs read does not return while it is on
+  Switch late_privileged_read{0};      ///< it returns so many ms later
 
   // Counters.
   Counter opens{0};                    ///< of the render node
   Counter ioctls{0};                   ///< on it
   Counter register_reads{0};           ///< READ_MMR_REG calls that succeeded
   Counter failed_register_reads{0};    ///< and that did not
-  Counter touched_while_suspended{0};  ///< opens and ioctls that woke the device
+  Counter touched_while_suspended{0};  ///< opens, ioctls and debugfs reads that woke it
   Counter held{0};                     ///< calls that wait now
+  Counter regs_reads{0};               ///< of amdgpu_regs and amdgpu_regs2 that succeeded
+  Counter unguarded_reads{0};          ///< of them with the graphics core without power
+  Counter writes_attempted{0};         ///< files of debugfs opened for writing, and writes
 
   sem_t read_is_held{};  ///< posted once for each call that begins to wait
 };

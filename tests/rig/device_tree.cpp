@@ -5,6 +5,7 @@
 #include <array>
 
 #include "daemon/base/result.h"
+#include "tests/rig/bar_file.h"
 
 namespace gputrace::rig {
 namespace {
@@ -16,6 +17,8 @@ struct IpBlock {
   regdb::GcVersion version;
   std::string_view base_addresses;
 };
+
+constexpr std::string_view kDebugfs = "sys/kernel/debug";
 
 std::string first_path_part(std::string_view& path) {
   const std::size_t slash = path.find('/');
@@ -30,6 +33,7 @@ DeviceTree::DeviceTree(const GpuModel& gpu) : nodes_(1) {
   const std::string pci(gpu.pci);
   const std::string device = "devices/pci0000:00/0000:00:08.1/" + pci;
   add_pci_device(gpu, "sys/" + device);
+  add_bars(gpu, "sys/" + device);
   add_drm_minors(gpu, "sys/" + device);
   if (gpu.ip_discovery) {
     add_ip_discovery(gpu, "sys/" + device + "/ip_discovery/die/0");
@@ -54,6 +58,7 @@ DeviceTree::DeviceTree(const GpuModel& gpu) : nodes_(1) {
     add(NodeKind::kLink, path, (under_driver ? "../../../../" : "../../../") + device);
     mark_device(path);
   }
+  add_debugfs(gpu);
   add(NodeKind::kRenderNode, "dev/dri/renderD128");
   mark_device("dev/dri/renderD128");
   add(NodeKind::kControl, "control");
@@ -74,7 +79,8 @@ void DeviceTree::add_pci_device(const GpuModel& gpu, const std::string& folder) 
                   ids, gpu.pci));
   add(NodeKind::kLink, folder + "/driver", "../../../../bus/pci/drivers/amdgpu");
   add(NodeKind::kLink, folder + "/subsystem", "../../../../bus/pci");
-  add(NodeKind::kText, folder + "/power/control", "auto\n");
+  add(NodeKind::kPowerControl, folder + "/power/control");
+  add(NodeKind::kText, folder + "/power/autosuspend_delay_ms", "5000\n");
   add(NodeKind::kRuntimeStatus, folder + "/power/runtime_status");
 }
 
@@ -92,6 +98,67 @@ void DeviceTree::add_drm_minors(const GpuModel& gpu, const std::string& folder) 
     add(NodeKind::kLink, path + "/device", fmt::format("../../../{}", gpu.pci));
     add(NodeKind::kLink, path + "/subsystem", "../../../../../../class/drm");
   }
+}
+
+// As pci-sysfs.c shows them: six BARs and the ROM. libpci takes sizes from `resource`.
+void DeviceTree::add_bars(const GpuModel& gpu, const std::string& folder) {
+  constexpr std::uint64_t kMemory = 0x40200;           // IORESOURCE_MEM, of 32 bits
+  constexpr std::uint64_t kPrefetchable64 = 0x14220c;  // with IORESOURCE_PREFETCH, of 64 bits
+  constexpr std::uint64_t kVramStart = 0xfc00000000;
+  constexpr std::uint64_t kVramBytes = 256ULL << 20U;  // the window, not all of it
+  constexpr std::uint64_t kBarStart = 0xdfc00000;
+  std::string text;
+  for (unsigned bar = 0; bar < 7; ++bar) {
+    if (bar == 0) {
+      text += fmt::format("{:#018x} {:#018x} {:#018x}\n", kVramStart, kVramStart + kVramBytes - 1,
+                          kPrefetchable64);
+    } else if (bar == bar_number(gpu)) {
+      text += fmt::format("{:#018x} {:#018x} {:#018x}\n", kBarStart, kBarStart + kBarBytes - 1,
+                          kMemory);
+    } else {
+      text += fmt::format("{0:#018x} {0:#018x} {0:#018x}\n", 0);
+    }
+  }
+  add(NodeKind::kText, folder + "/resource", text);
+  add(NodeKind::kText, folder + "/irq", "0\n");
+  add(NodeKind::kBarLink, fmt::format("{}/resource{}", folder, bar_number(gpu)));
+
+  std::string config(64, '\0');  // the standard header; more needs root
+  const auto put = [&](std::size_t at, std::uint32_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+      config[at + i] = static_cast<char>((value >> (8 * i)) & 0xffU);
+    }
+  };
+  put(0x00, 0x1002, 2);
+  put(0x02, gpu.device_id, 2);
+  put(0x04, 0x0006, 2);  // memory decoding, bus master
+  put(0x08, gpu.pci_revision, 1);
+  put(0x0a, 0x0300, 2);  // VGA compatible
+  put(0x10 + std::size_t{4} * bar_number(gpu), static_cast<std::uint32_t>(kBarStart), 4);
+  put(0x2c, 0x1002, 2);
+  put(0x2e, 0x0123, 2);
+  add(NodeKind::kText, folder + "/config", config);
+}
+
+void DeviceTree::add_debugfs(const GpuModel& gpu) {
+  const std::string folder = std::string(kDebugfs) + "/dri/1";
+  add(NodeKind::kPrivateFolder, kDebugfs);
+  add(NodeKind::kText, folder + "/name", fmt::format("amdgpu dev={0} unique={0}\n", gpu.pci));
+  add(NodeKind::kClients, folder + "/clients");
+  add(NodeKind::kRegs, folder + "/amdgpu_regs");
+  add(NodeKind::kRegs2, folder + "/amdgpu_regs2");
+  add(NodeKind::kLink, std::string(kDebugfs) + "/dri/128", "1");
+  mark_device(folder);
+  mark_device(std::string(kDebugfs) + "/dri/128");
+}
+
+bool DeviceTree::is_in_debugfs(std::size_t index) const {
+  for (; index != 0; index = nodes_.at(index).parent) {
+    if (nodes_[index].kind == NodeKind::kPrivateFolder) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void DeviceTree::add_ip_discovery(const GpuModel& gpu, const std::string& folder) {

@@ -1,4 +1,5 @@
-// The files of the rig's folder: sysfs as list_gpus reads it, the render node, the control file.
+// The files of the rig's folder: sysfs and debugfs as far as gputrace reads them, the render
+// node, the control file.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,20 @@
 
 namespace gputrace::rig {
 
-enum class NodeKind { kFolder, kText, kLink, kRenderNode, kRuntimeStatus, kControl };
+enum class NodeKind {
+  kFolder,
+  kPrivateFolder,  ///< mode 0700
+  kText,
+  kLink,
+  kBarLink,
+  kRenderNode,
+  kRuntimeStatus,
+  kPowerControl,
+  kClients,
+  kRegs,
+  kRegs2,
+  kControl
+};
 
 struct TreeNode {
   NodeKind kind = NodeKind::kFolder;
@@ -31,6 +45,8 @@ class DeviceTree {
 
   [[nodiscard]] const TreeNode& at(std::size_t index) const { return nodes_.at(index); }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  /// The folder itself, or anything in it.
+  [[nodiscard]] bool is_in_debugfs(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> find(std::size_t folder, std::string_view name) const;
 
  private:
@@ -38,6 +54,8 @@ class DeviceTree {
   void add(NodeKind kind, std::string_view path, std::string_view text = {});
   void add_pci_device(const GpuModel& gpu, const std::string& folder);
   void add_drm_minors(const GpuModel& gpu, const std::string& folder);
+  void add_bars(const GpuModel& gpu, const std::string& folder);
+  void add_debugfs(const GpuModel& gpu);
   void add_ip_discovery(const GpuModel& gpu, const std::string& folder);
   void mark_device(std::string_view path);
 

@@ -167,8 +167,8 @@ void DrmNode::touch() {
   }
 }
 
-bool DrmNode::is_held(std::uint32_t command, std::span<const std::byte> argument) const {
-  if (control_->hold_reads == 0 || command != abi::kIoctlAmdgpuInfo) {
+bool DrmNode::is_register_read(std::uint32_t command, std::span<const std::byte> argument) {
+  if (command != abi::kIoctlAmdgpuInfo) {
     return false;
   }
   const auto request = struct_from<abi::InfoRequest>(argument);
@@ -269,9 +269,10 @@ int DrmNode::read_registers(const abi::InfoRequest& request, pid_t pid) {
     return error;
   }
   const std::int64_t now_ns = monotonic_now_ns();
+  core_->hold_power(now_ns);
   std::array<std::uint32_t, kMaxRegistersPerCall> words{};
   for (std::uint32_t i = 0; i < request.count; ++i) {
-    words.at(i) = control_->all_ones != 0 ? kAllOnes : words_->word(request.argument + i, now_ns);
+    words.at(i) = control_->all_ones != 0 ? kAllOnes : core_->word(request.argument + i, now_ns);
   }
   const auto bytes = std::as_bytes(std::span(words).first(request.count));
   const std::size_t size = std::min<std::size_t>(request.return_size, bytes.size());

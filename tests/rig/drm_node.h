@@ -12,7 +12,7 @@
 #include "tests/rig/amdgpu_abi.h"
 #include "tests/rig/control.h"
 #include "tests/rig/gpu_model.h"
-#include "tests/rig/word_source.h"
+#include "tests/rig/graphics_core.h"
 
 namespace gputrace::rig {
 
@@ -23,16 +23,16 @@ struct IoctlAnswer {
 
 class DrmNode {
  public:
-  DrmNode(const GpuModel& gpu, int drm_minor, std::shared_ptr<WordSource> words,
+  DrmNode(const GpuModel& gpu, int drm_minor, std::shared_ptr<GraphicsCore> core,
           std::shared_ptr<RigControl> control)
-      : gpu_(gpu), drm_minor_(drm_minor), words_(std::move(words)), control_(std::move(control)) {}
+      : gpu_(gpu), drm_minor_(drm_minor), core_(std::move(core)), control_(std::move(control)) {}
 
   /// What open(2) returns: 0 or an errno. Counts, and wakes a suspended device.
   [[nodiscard]] int open_error();
   /// Counts one ioctl and wakes a suspended device.
   void touch();
-  /// Must this call wait because reads are being held?
-  [[nodiscard]] bool is_held(std::uint32_t command, std::span<const std::byte> argument) const;
+  [[nodiscard]] static bool is_register_read(std::uint32_t command,
+                                             std::span<const std::byte> argument);
   /// `argument` is the struct of _IOC_SIZE bytes; pointers in it are followed into process `pid`.
   [[nodiscard]] IoctlAnswer answer(std::uint32_t command, std::span<const std::byte> argument,
                                    pid_t pid);
@@ -46,7 +46,7 @@ class DrmNode {
 
   GpuModel gpu_;
   int drm_minor_;
-  std::shared_ptr<WordSource> words_;
+  std::shared_ptr<GraphicsCore> core_;
   std::shared_ptr<RigControl> control_;
 };
 

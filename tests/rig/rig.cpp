@@ -147,6 +147,7 @@ bool Rig::wait_for_held_read(std::chrono::seconds timeout) {
 
 void Rig::release_reads() {
   control_->hold_reads = 0;
+  control_->hold_privileged_reads = 0;
   const std::uint64_t one = 1;
   (void)!::write(wake_.get(), &one, sizeof(one));
 }

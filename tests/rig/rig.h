@@ -38,10 +38,13 @@ class Rig {
   [[nodiscard]] std::filesystem::path root() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path sys() const { return root() / "sys"; }
   [[nodiscard]] std::filesystem::path dev() const { return root() / "dev"; }
+  [[nodiscard]] std::filesystem::path debugfs() const { return sys() / "kernel/debug/dri/1"; }
   [[nodiscard]] std::filesystem::path render_node() const { return dev() / "dri/renderD128"; }
 
-  /// From now on a register read does not return.
+  /// From now on a register read through the ioctl does not return.
   void hold_reads() { control_->hold_reads = 1; }
+  /// The same through debugfs.
+  void hold_privileged_reads() { control_->hold_privileged_reads = 1; }
   /// True when one has begun to wait; false after `timeout`.
   [[nodiscard]] bool wait_for_held_read(std::chrono::seconds timeout = std::chrono::seconds(60));
   /// Lets waiting reads return and holds no more.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a command where a SIMULATED GPU stands at the standard paths (/sys/class/drm/...,
-# /dev/dri/renderD128): in a mount namespace of its own, so nothing outside sees it and nothing is
-# left behind. Exits with the command's status; 77 (skipped), with the reason, where that is not
-# possible.
+# /dev/dri/renderD128, /sys/kernel/debug/dri/1): in a mount namespace of its own, so nothing outside
+# sees it and nothing is left behind. Exits with the command's status; 77 (skipped), with the
+# reason, where that is not possible.
 #
 #   with_gpu.sh RIG [RIG OPTIONS] -- COMMAND [ARGUMENTS]
 #
@@ -57,9 +57,10 @@ overlay() { # /sys or /dev
     fi
   done
 }
-overlay /sys "fs/cgroup kernel/debug"
+overlay /sys "fs/cgroup"
 overlay /dev "pts shm"
 # An overlay passes no driver's ioctl on.
 mount --bind /mnt/rig/dev/dri /dev/dri || skip "cannot bind /dev/dri"
+mount --bind /mnt/rig/sys/kernel/debug /sys/kernel/debug || skip "cannot bind /sys/kernel/debug"
 
 GPUTRACE_RIG=/mnt/rig "$@"
