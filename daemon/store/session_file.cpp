@@ -30,9 +30,15 @@ constexpr std::size_t kWriteVersionAt = 18;
 constexpr std::size_t kUserVersionAt = 60;
 constexpr std::size_t kApplicationIdAt = 68;
 constexpr std::uint8_t kWalVersion = 2;
+// The same document, "The Rollback Journal".
+constexpr std::string_view kJournalMagic{"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8};
 
 struct Header {
   bool wal = false;
+  /// A power cut while SQLite changed the file itself (when it is created, and when its log is
+  /// given up at the end): only a writer can read it, by undoing the change first.
+  bool journal = false;
+  [[nodiscard]] bool interrupted() const { return wal || journal; }
   uid_t owner = 0;
   timespec modified{};
 };
@@ -71,6 +77,11 @@ Result<Header> read_header(const std::filesystem::path& path) {
   if (got == 0) {
     return fail(ErrorCode::kCorrupt, fmt::format("{} is empty", path.string()));
   }
+  if (bytes == std::array<std::uint8_t, kHeaderSize>{}) {
+    // Pages reach the disk in any order.
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{} has no first page; its creation was cut short", path.string()));
+  }
   if (static_cast<std::size_t>(got) < kHeaderSize ||
       std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     return fail(ErrorCode::kCorrupt,
@@ -93,7 +104,7 @@ Result<Header> read_header(const std::filesystem::path& path) {
         ErrorCode::kCorrupt,
         fmt::format("{} states no format version; its creation was cut short", path.string()));
   }
-  return Header{bytes[kWriteVersionAt] == kWalVersion, info.st_uid, info.st_mtim};
+  return Header{bytes[kWriteVersionAt] == kWalVersion, false, info.st_uid, info.st_mtim};
 }
 
 std::filesystem::path beside(const std::filesystem::path& path, std::string_view suffix) {
@@ -154,13 +165,45 @@ Status check_files_beside(const std::filesystem::path& path, const Header& heade
   return {};
 }
 
+/// Whether SQLite would undo a change with NAME-journal. One that names a second journal is never
+/// ours, and SQLite would delete the file that it names.
+Result<bool> has_journal(const std::filesystem::path& path) {
+  const std::filesystem::path file = beside(path, "-journal");
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info{};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_size == 0) {
+    return false;
+  }
+  std::array<char, kJournalMagic.size()> first{};
+  std::array<char, kJournalMagic.size()> last{};
+  if (::pread(fd.get(), first.data(), first.size(), 0) < 0) {
+    return fail_errno(errno, "cannot read " + file.string());
+  }
+  const off_t last_at = info.st_size - static_cast<off_t>(last.size());
+  if (last_at > 0 &&
+      ::pread(fd.get(), last.data(), last.size(), last_at) == static_cast<ssize_t>(last.size()) &&
+      std::string_view(last.data(), last.size()) == kJournalMagic) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("cannot open {}: {} is not a journal of gputrace; copy the session "
+                            "alone into a folder of your own",
+                            path.string(), file.filename().string()));
+  }
+  return first[0] != '\0';  // SQLite zeroes the first byte of a journal that is done with
+}
+
 Result<Header> checked_header(const std::filesystem::path& path) {
   Result<Header> header = read_header(path);
-  if (header) {
-    if (const Status status = check_files_beside(path, *header); !status) {
-      return tl::unexpected<Error>(status.error());
-    }
+  if (!header) {
+    return header;
   }
+  if (const Status status = check_files_beside(path, *header); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  const Result<bool> journal = has_journal(path);
+  if (!journal) {
+    return tl::unexpected<Error>(journal.error());
+  }
+  header->journal = *journal;
   return header;
 }
 
@@ -267,7 +310,7 @@ Result<Database> open_session_database(const std::filesystem::path& path) {
   }
   // Another user's session is left as it is, even by root: its owner's tools will finish it.
   Result<Header> header = checked_header(*file);
-  if (header && header->wal && may_write(*file) && header->owner == ::geteuid()) {
+  if (header && header->interrupted() && may_write(*file) && header->owner == ::geteuid()) {
     const Result<Finishing> finished = finish_interrupted_session(*file);
     if (!finished) {
       return tl::unexpected<Error>(finished.error());
@@ -289,7 +332,8 @@ Result<Database> open_session_database(const std::filesystem::path& path) {
       database->scalar_text("SELECT count(*) FROM sqlite_schema");
   if (!setup || !first_read) {
     const Error& error = setup ? first_read.error() : setup.error();
-    if (header->wal && error.code != ErrorCode::kCorrupt && error.code != ErrorCode::kBusy) {
+    if (header->interrupted() && error.code != ErrorCode::kCorrupt &&
+        error.code != ErrorCode::kBusy) {
       return tl::unexpected<Error>(cut_and_not_writable(*file, *header));
     }
     return fail(error, "cannot read " + path.string());
@@ -309,7 +353,7 @@ Result<Finishing> finish_interrupted_session(const std::filesystem::path& path) 
   if (!header) {
     return tl::unexpected<Error>(header.error());
   }
-  if (!header->wal) {
+  if (!header->interrupted()) {
     return Finishing::kWasComplete;
   }
   if (!may_write(*file)) {
@@ -320,13 +364,17 @@ Result<Finishing> finish_interrupted_session(const std::filesystem::path& path) 
   if (!database) {
     return fail(database.error(), what);
   }
-  // A foreign trigger or view cannot run: nothing below reads or writes a table.
-  const Result<std::string> mode = database->scalar_text("PRAGMA journal_mode=DELETE");
+  // A foreign trigger or view cannot run: nothing below reads or writes a table. The first read
+  // undoes what a journal has.
+  const Result<std::string> read = database->scalar_text("PRAGMA schema_version");
+  const Result<std::string> mode =
+      read ? database->scalar_text("PRAGMA journal_mode=DELETE") : read;
   if (!mode) {
     return mode.error().code == ErrorCode::kBusy ? Result<Finishing>(Finishing::kInUse)
                                                  : fail(mode.error(), what);
   }
-  if (*mode != "delete") {
+  const Result<bool> journal = has_journal(*file);
+  if (*mode != "delete" || !journal || *journal) {
     return Finishing::kInUse;
   }
   // The recording is no newer for being finished now: "the newest session" goes by this time.

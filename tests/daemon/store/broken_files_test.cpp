@@ -118,6 +118,32 @@ TEST_CASE("a session in a folder reached through a symbolic link opens") {
   CHECK(SessionReader::open(dir.path() / "link/a.gputrace"));
 }
 
+TEST_CASE("a journal that names a file, which SQLite would delete, is refused") {
+  const test::TempDir dir;
+  const path file = make(dir);
+  const path victim = dir.path() / "victim";
+  std::ofstream(victim) << "precious";
+  const std::string name = victim.string();
+  const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  std::uint32_t sum = 0;
+  for (const char c : name) {
+    sum += static_cast<std::uint32_t>(c);
+  }
+  const auto big_endian = [](std::size_t value) {
+    return std::string{static_cast<char>(value >> 24U), static_cast<char>(value >> 16U),
+                       static_cast<char>(value >> 8U), static_cast<char>(value)};
+  };
+  // No page to put back; sector and page size 512. https://www.sqlite.org/fileformat2.html, 3
+  const std::string head =
+      magic + big_endian(0) + big_endian(1) + big_endian(10) + big_endian(512) + big_endian(512);
+  std::ofstream(file.string() + "-journal")
+      << head << std::string(512 - head.size(), '\0') << big_endian(1) << name
+      << big_endian(name.size()) << big_endian(sum) << magic;
+  CHECK(says(open_error(file), "is not a journal of gputrace"));
+  CHECK_FALSE(finish_interrupted_session(file));
+  CHECK(std::filesystem::exists(victim));
+}
+
 TEST_CASE("a newer format version is refused with both versions named") {
   const test::TempDir dir;
   const path file = make(dir);
