@@ -4,8 +4,8 @@ build_packages=(cmake g++ libcap-ng-dev libcxxopts-dev libdrm-dev libexpected-de
   libpci-dev libsqlite3-dev libsystemd-dev libtomlplusplus-dev libzstd-dev ninja-build
   nlohmann-json3-dev pkg-config)
 test_packages=(doctest-dev fuse3 libfuse3-dev)
-ci_packages=(clang-format-19 clang-tidy-19 git radeontop sqlite3)
-long_packages=(clang-19 libclang-rt-19-dev)
+ci_packages=(clang-format-19 clang-tidy-19 fish git radeontop scdoc sqlite3 systemd zsh)
+long_packages=(clang-19 debootstrap dpkg-dev file libclang-rt-19-dev lintian scdoc systemd-container)
 
 die() {
   echo "$(basename "$0"): $*" >&2

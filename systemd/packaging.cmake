@@ -39,7 +39,7 @@ add_custom_command(OUTPUT ${changelog}
   DEPENDS ${CMAKE_CURRENT_LIST_DIR}/deb/changelog VERBATIM)
 add_custom_target(gputrace_changelog ALL DEPENDS ${changelog})
 install(FILES ${changelog} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gputrace)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gputrace
-        RENAME copyright)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/deb/copyright
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gputrace)
 
 include(CPack)
