@@ -192,9 +192,8 @@ void Recordings::left(ipc::ClientId client, std::int64_t now_ns) {
   Entry& entry = entries_.at(found->first);
   entry.client.reset();
   if (!entry.live && !entry.ended) {
-    log_.say(LogLevel::kInfo, fmt::format("the client that recorded {} is gone; the file is "
-                                          "finished and kept",
-                                          entry.name));
+    log_.say(LogLevel::kInfo,
+             fmt::format("the client that recorded {} is gone: the file is finished", entry.name));
   }
   entry.ended = true;
   recorders_.stop(found->first, {}, now_ns);
@@ -252,6 +251,12 @@ void Recordings::answered(SessionId session, const ipc::Answer& answer, std::int
     entry.name = file_name_of(ready->file);
   }
   const std::optional<ipc::ClientId> client = entry.client;
+  if (const auto* closed = std::get_if<ipc::ClosedAnswer>(&answer);
+      closed != nullptr && !entry.live && !client) {
+    log_.say(LogLevel::kInfo, closed->cut
+                                  ? fmt::format("{} is kept, cut: {}", entry.name, *closed->cut)
+                                  : entry.name + " is complete and kept");
+  }
   if (is_last(answer)) {
     entries_.erase(found);
   }
