@@ -148,26 +148,33 @@ Status send_until(int fd, const Request& request, std::int64_t deadline_ns) {
   }
 }
 
+/// Absent when there is no packet: the end.
+Result<std::optional<ReceivedReply>> reply_in(std::optional<Packet>& packet) {
+  if (!packet) {
+    return std::optional<ReceivedReply>();
+  }
+  Result<Reply> reply = decode_reply(packet->bytes);
+  if (!reply) {
+    return fail(reply.error(), "cannot understand gputraced");
+  }
+  const bool wants_fd = std::holds_alternative<SessionFileReply>(*reply);
+  if (wants_fd && !packet->fd) {
+    return fail(ErrorCode::kCorrupt, "gputraced sent a session without its file");
+  }
+  if (!wants_fd && packet->fd) {
+    return fail(ErrorCode::kCorrupt, "gputraced sent a file that nobody asked for");
+  }
+  return std::optional(ReceivedReply{std::move(*reply), std::move(packet->fd)});
+}
+
 Result<std::optional<ReceivedReply>> receive_until(int fd, std::int64_t deadline_ns) {
   for (;;) {
-    Result<std::optional<Packet>> packet = receive_packet(fd, Wait::kNo);
-    if (packet) {
-      if (!packet->has_value()) {
-        return std::optional<ReceivedReply>();
-      }
-      Result<Reply> reply = decode_reply((*packet)->bytes);
-      if (!reply) {
-        return fail(reply.error(), "cannot understand gputraced");
-      }
-      const bool wants_fd = std::holds_alternative<SessionFileReply>(*reply);
-      if (wants_fd != static_cast<bool>((*packet)->fd)) {
-        return fail(ErrorCode::kCorrupt, wants_fd ? "gputraced sent a session without its file"
-                                                  : "gputraced sent a file that nobody asked for");
-      }
-      return std::optional(ReceivedReply{std::move(*reply), std::move((*packet)->fd)});
+    Result<std::optional<Packet>> received = receive_packet(fd, Wait::kNo);
+    if (received) {
+      return reply_in(*received);
     }
-    if (packet.error().code != ErrorCode::kBusy) {
-      return fail(packet.error(), "cannot hear gputraced");
+    if (received.error().code != ErrorCode::kBusy) {
+      return fail(received.error(), "cannot hear gputraced");
     }
     const Result<bool> readable = wait_for(fd, POLLIN, deadline_ns);
     if (!readable) {
@@ -188,26 +195,34 @@ std::string_view answer_to(const Request& request) {
   return kAnswers.at(request.index());
 }
 
+/// Why the daemon has hung up, if it said so before.
+Error last_words(int fd, const Error& otherwise) {
+  const Result<std::optional<ReceivedReply>> received = receive_until(fd, 0);
+  if (received) {
+    const std::optional<ReceivedReply>& some = *received;
+    const auto* failed = some ? std::get_if<FailedAnswer>(&some->reply) : nullptr;
+    return failed != nullptr ? failed->error : otherwise;
+  }
+  return otherwise;
+}
+
 /// Sends, and takes the reply of the right kind.
 Result<ReceivedReply> ask_until(int fd, const Request& request, std::int64_t deadline_ns) {
-  const Status sent = send_until(fd, request, deadline_ns);
-  // A daemon that has hung up may have said why before.
-  Result<std::optional<ReceivedReply>> received = receive_until(fd, sent ? deadline_ns : 0);
-  if (!sent && (!received || !received->has_value())) {
-    return tl::unexpected(sent.error());
+  if (const Status sent = send_until(fd, request, deadline_ns); !sent) {
+    return tl::unexpected(sent.error().code == ErrorCode::kIo ? last_words(fd, sent.error())
+                                                              : sent.error());
   }
+  Result<std::optional<ReceivedReply>> received = receive_until(fd, deadline_ns);
   if (!received) {
     return tl::unexpected(received.error());
   }
-  if (!received->has_value()) {
+  std::optional<ReceivedReply>& some = *received;
+  if (!some) {
     return fail(ErrorCode::kIo, "gputraced has closed the connection");
   }
-  ReceivedReply& reply = **received;
+  ReceivedReply& reply = *some;
   if (const auto* failed = std::get_if<FailedAnswer>(&reply.reply)) {
     return tl::unexpected(failed->error);
-  }
-  if (!sent) {
-    return tl::unexpected(sent.error());
   }
   if (reply_name(reply.reply) != answer_to(request)) {
     return fail(ErrorCode::kCorrupt, fmt::format("gputraced answered '{}' with '{}'",

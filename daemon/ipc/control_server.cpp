@@ -2,13 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -17,6 +14,7 @@
 #include "daemon/ipc/limited_log.h"
 #include "daemon/ipc/peer.h"
 #include "daemon/ipc/seqpacket.h"
+#include "daemon/ipc/served_client.h"
 
 namespace gputrace::ipc {
 
@@ -27,30 +25,8 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr int kAcceptsAtOnce = 16;
 constexpr std::int64_t kAcceptPauseNs = kNsPerSecond;
 
-struct Outgoing {
-  std::string bytes;
-  UniqueFd fd;
-};
-
-enum class Stage { kNew, kAdmitting, kAdmitted };
-
-struct Client {
-  UniqueFd fd;
-  Peer peer;
-  Stage stage = Stage::kNew;
-  bool doomed = false;  ///< nothing is read or sent any more; reap() takes it away
-  std::int64_t hello_by_ns = 0;
-  std::int64_t second_since_ns = 0;  ///< of `requests`
-  std::size_t requests = 0;
-  std::optional<std::int64_t> paused_until_ns;
-  std::deque<Outgoing> queue;
-  std::size_t unread_descriptors = 0;  ///< at most so many are queued or not yet received
-};
-
-bool everything_was_read(int fd) {
-  int unread = 0;
-  return ::ioctl(fd, SIOCOUTQ, &unread) == 0 && unread == 0;
-}
+using Client = ServedClient;
+using Stage = ServedClient::Stage;
 
 FailedAnswer failed(ErrorCode code, std::string text) {
   return {Error{code, std::move(text)}};
@@ -72,27 +48,15 @@ struct ControlServer::Impl {
     return found == clients.end() ? nullptr : &found->second;
   }
 
-  void doom(Client& client) {
-    client.doomed = true;
-    client.queue.clear();
-  }
-
-  /// Sends what there is room for.
   void flush(ClientId id, Client& client) {
-    while (!client.doomed && !client.queue.empty()) {
-      const Outgoing& next = client.queue.front();
-      const Status sent = send_packet(client.fd.get(), next.bytes, next.fd.get());
-      if (sent) {
-        client.queue.pop_front();
-        continue;
-      }
-      if (sent.error().code == ErrorCode::kBusy) {
-        return;
-      }
+    if (client.doomed) {
+      return;
+    }
+    if (const Status sent = client.queue.flush(client.fd.get()); !sent) {
       if (sent.error().code != ErrorCode::kNotFound) {
         complain(id, client, "a reply could not be sent", sent.error().message);
       }
-      doom(client);
+      client.doom();
     }
   }
 
@@ -106,16 +70,17 @@ struct ControlServer::Impl {
   /// The last message to a client.
   void dismiss(ClientId id, Client& client, std::string_view cause, const Error& error) {
     complain(id, client, cause, error.message);
-    client.queue.push_back({encode_reply(FailedAnswer{error}).value_or(std::string()), {}});
-    flush(id, client);
-    doom(client);
+    if (client.queue.push(encode_reply(FailedAnswer{error}).value_or(std::string()), UniqueFd(),
+                          limits.queued_replies, client.fd.get())) {
+      flush(id, client);
+    }
+    client.doom();
   }
 
   void queue_reply(ClientId id, Client& client, const Reply& reply, UniqueFd fd);
   void serve(ClientId id, short events);
   void receive(ClientId id, Client& client);
   void greet(ClientId id, Client& client, const Request& request);
-  void count_request(Client& client) const;
   void reap();
   void look_at_deadlines();
   void accept_clients();
@@ -143,36 +108,15 @@ void ControlServer::Impl::queue_reply(ClientId id, Client& client, const Reply& 
     fd.reset();
     bytes = encode_reply(failed(ErrorCode::kIo, "gputraced could not put its answer in a message"));
   }
-  if (client.queue.size() >= limits.queued_replies) {
-    complain(id, client, "a client does not read its replies", "it does not read its replies");
-    doom(client);
+  const Status queued = client.queue.push(std::move(bytes).value_or(std::string()), std::move(fd),
+                                          limits.queued_replies, client.fd.get());
+  if (!queued) {
+    complain(id, client, "a client does not read", queued.error().message);
+    client.doom();
     return;
   }
-  if (fd) {
-    if (client.queue.empty() && everything_was_read(client.fd.get())) {
-      client.unread_descriptors = 0;
-    }
-    // The kernel counts descriptors on their way against the daemon, for all clients together.
-    if (client.unread_descriptors >= kMaxUnreadDescriptors) {
-      complain(id, client, "a client does not read its files", "it does not read its files");
-      doom(client);
-      return;
-    }
-    ++client.unread_descriptors;
-  }
-  client.queue.push_back({std::move(bytes).value_or(std::string()), std::move(fd)});
   if (client.stage != Stage::kAdmitting) {
     flush(id, client);
-  }
-}
-
-void ControlServer::Impl::count_request(Client& client) const {
-  if (now_ns - client.second_since_ns >= kNsPerSecond) {
-    client.second_since_ns = now_ns;
-    client.requests = 0;
-  }
-  if (++client.requests >= limits.requests_per_second) {
-    client.paused_until_ns = client.second_since_ns + kNsPerSecond;
   }
 }
 
@@ -208,29 +152,32 @@ void ControlServer::Impl::greet(ClientId id, Client& client, const Request& requ
           fmt::format("client {}: {}, pid {}, uid {}", id, peer.client, peer.pid, peer.uid),
           now_ns);
   if (!still_there->doomed) {
-    still_there->queue.push_front(
-        {encode_reply(HelloReply{kProtocolVersion, daemon_name}).value_or(std::string()), {}});
+    still_there->queue.push_first(
+        encode_reply(HelloReply{kProtocolVersion, daemon_name}).value_or(std::string()));
     flush(id, *still_there);
   }
 }
 
 void ControlServer::Impl::receive(ClientId id, Client& client) {
-  const Result<std::optional<Packet>> packet = receive_packet(client.fd.get(), Wait::kNo);
-  if (!packet && packet.error().code == ErrorCode::kBusy) {
+  const Result<std::optional<Packet>> received = receive_packet(client.fd.get(), Wait::kNo);
+  if (!received) {
+    if (received.error().code == ErrorCode::kCorrupt) {
+      dismiss(id, client, "a client sent a bad message", received.error());
+    } else if (received.error().code != ErrorCode::kBusy) {
+      client.doom();
+    }
     return;
   }
-  if (!packet && packet.error().code == ErrorCode::kCorrupt) {
-    return dismiss(id, client, "a client sent a bad message", packet.error());
+  const std::optional<Packet>& packet = *received;
+  if (!packet) {
+    return client.doom();
   }
-  if (!packet || !packet->has_value()) {
-    return doom(client);
-  }
-  if ((*packet)->fd) {
+  if (packet->fd) {
     return dismiss(id, client, "a client sent a descriptor",
                    {ErrorCode::kCorrupt, "bad message: it came with a descriptor"});
   }
-  count_request(client);
-  const Result<Request> request = decode_request((*packet)->bytes);
+  client.count_request(limits.requests_per_second, now_ns);
+  const Result<Request> request = decode_request(packet->bytes);
   if (!request) {
     return dismiss(id, client, "a client sent a bad message", request.error());
   }
@@ -258,7 +205,7 @@ void ControlServer::Impl::serve(ClientId id, short events) {
   if (!client->paused_until_ns) {
     receive(id, *client);
   } else if ((events & (POLLHUP | POLLERR)) != 0) {
-    doom(*client);  // what it sent beyond its pace goes with it
+    client->doom();  // what it sent beyond its pace goes with it
   }
 }
 
@@ -364,9 +311,7 @@ void ControlServer::append_poll(std::vector<pollfd>& fds) const {
   }
   for (const auto& [id, client] : impl_->clients) {
     if (!client.doomed) {
-      const int events =
-          (client.paused_until_ns ? 0 : POLLIN) | (client.queue.empty() ? 0 : POLLOUT);
-      fds.push_back({client.fd.get(), static_cast<short>(events), 0});
+      fds.push_back({client.fd.get(), client.poll_events(), 0});
     }
   }
 }

@@ -63,6 +63,24 @@ TEST_CASE("a client that collects files without reading them is dropped, and the
   CHECK(::read(read_end.get(), &byte, 1) == 0);
 }
 
+TEST_CASE("large replies that are not read cost the daemon little memory") {
+  TestDaemon daemon;
+  const RawClient client = daemon.guest();
+  SessionsReply sessions;
+  sessions.sessions.assign(kMaxSessionsListed, {std::string(100, 'x') + ".gputrace", 1, 1, false});
+  const std::size_t bytes = encode_reply(sessions).value().size();
+  std::size_t replies = 0;
+  while (daemon.server.next_deadline_ns() != 0) {
+    daemon.server.reply(daemon.handler.ids.at(0), sessions);
+    ++replies;
+  }
+  // Some are in the socket's buffer, 208 KiB by default.
+  CHECK(replies < ControlLimits{}.queued_replies);
+  CHECK(replies * bytes > kMaxMessageBytes);
+  daemon.settle();
+  CHECK(daemon.handler.gone == daemon.handler.ids);
+}
+
 TEST_CASE("more clients than the limit are told so, and there is room when one has left") {
   ControlLimits limits;
   limits.clients = 40;
