@@ -1,9 +1,11 @@
 #include "daemon/os/privileged_paths.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -76,13 +78,8 @@ Status probe(RenderNodeReader& node, GuardedWords& words, const GuardAccess& acc
   return {};
 }
 
-Error with_lockdown(Error error, const SystemRoots& roots) {
-  // EPERM, unlike EACCES, comes to root too (security_locked_down, security/lockdown/lockdown.c).
-  if (const auto mode = lockdown_mode(roots);
-      mode && error.message.find("Operation not permitted") != std::string::npos) {
-    error.message += fmt::format(" (kernel lockdown '{}', as Secure Boot sets it)", *mode);
-  }
-  return error;
+bool ends_in(const Error& error, int error_number) {
+  return error.message.ends_with(error_from_errno(error_number, "").message);
 }
 
 }  // namespace
@@ -109,7 +106,7 @@ PathSearch find_privileged_path(std::span<const PrivilegedPath> order, const Pat
   for (const PrivilegedPath path : order) {
     Result<std::unique_ptr<PrivilegedRegisters>> opened = open_path(path, request);
     if (!opened) {
-      search.failed.push_back({to_string(path), with_lockdown(opened.error(), request.roots)});
+      search.failed.push_back({to_string(path), explain_lockdown(opened.error(), request.roots)});
       continue;
     }
     std::vector<sampler::OfferedRegister> registers = request.wanted;
@@ -118,13 +115,21 @@ PathSearch find_privileged_path(std::span<const PrivilegedPath> order, const Pat
     }
     auto words = std::make_unique<GuardedWords>(std::move(registers), std::move(*opened), access);
     if (const Status status = probe(node, *words, access); !status) {
-      search.failed.push_back({to_string(path), with_lockdown(status.error(), request.roots)});
+      search.failed.push_back({to_string(path), explain_lockdown(status.error(), request.roots)});
       continue;
     }
     search.words = std::move(words);
     break;
   }
   return search;
+}
+
+Error explain_lockdown(Error error, const SystemRoots& roots) {
+  // EPERM, unlike EACCES, comes to root too (security_locked_down, security/lockdown/lockdown.c).
+  if (const auto mode = lockdown_mode(roots); mode && ends_in(error, EPERM)) {
+    error.message += fmt::format(" (kernel lockdown '{}', as Secure Boot sets it)", *mode);
+  }
+  return error;
 }
 
 std::string describe(std::span<const FailedPath> failed) {
@@ -141,10 +146,9 @@ std::string describe(std::span<const FailedPath> failed) {
 }
 
 bool only_root_is_missing(std::span<const FailedPath> failed) {
-  return std::all_of(failed.begin(), failed.end(), [](const FailedPath& path) {
-    return path.error.code == ErrorCode::kPermissionDenied &&
-           path.error.message.find("Permission denied") != std::string::npos;
-  });
+  return ::geteuid() != 0 && std::all_of(failed.begin(), failed.end(), [](const FailedPath& path) {
+           return ends_in(path.error, EACCES);
+         });
 }
 
 }  // namespace gputrace::os

@@ -42,9 +42,12 @@ struct PathSearch {
                                               const PathRequest& request, RenderNodeReader& node,
                                               const GuardAccess& access);
 
+/// Adds the mode to an EPERM where the kernel is locked down.
+[[nodiscard]] Error explain_lockdown(Error error, const SystemRoots& roots);
+
 /// "debugfs regs2: cannot open ...; bar: ...". A cause that several share stands once.
 [[nodiscard]] std::string describe(std::span<const FailedPath> failed);
-/// True when all of them failed for want of root and nothing else.
+/// True for an ordinary user to whom all of them were closed as files of root are.
 [[nodiscard]] bool only_root_is_missing(std::span<const FailedPath> failed);
 
 }  // namespace gputrace::os

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <ucontext.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -71,9 +72,11 @@ thread_local sigjmp_buf load_failed;
 thread_local volatile std::sig_atomic_t loading = 0;
 struct sigaction previous_action;
 
-void on_bus_error(int signal_number) {
+void on_bus_error(int signal_number, siginfo_t* /*info*/, void* context) {
   if (loading != 0) {
     loading = 0;
+    // Not by sigsetjmp(): saving the mask would cost every read a system call.
+    ::pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(context)->uc_sigmask, nullptr);
     ::siglongjmp(load_failed, 1);
   }
   // Not ours: as if this handler were not there.
@@ -84,8 +87,8 @@ void on_bus_error(int signal_number) {
 void catch_bus_errors() {
   static const bool kDone = [] {
     struct sigaction action{};
-    action.sa_handler = on_bus_error;
-    action.sa_flags = SA_NODEFER;  // siglongjmp() leaves the mask alone, so it must not change
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO;
     return ::sigaction(SIGBUS, &action, &previous_action) == 0;
   }();
   GPUTRACE_CHECK(kDone);

@@ -1,5 +1,6 @@
 // An executable of its own: operator new is replaced here.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "daemon/base/time.h"
+#include "daemon/base/unique_fd.h"
 #include "daemon/os/debugfs_registers.h"
 #include "daemon/os/guarded_reader.h"
 #include "tests/support/temp_dir.h"
@@ -47,6 +49,8 @@ TEST_CASE("a guarded sample allocates nothing, be it good, late, asleep or lost"
   std::ofstream(file) << std::string(0x9000, '.');
   std::filesystem::create_directories(folder.path() / "power");
   std::ofstream(folder.path() / "power/runtime_status") << "active\n";
+  const UniqueFd power(
+      ::open((folder.path() / "power/runtime_status").c_str(), O_WRONLY | O_CLOEXEC));
   auto regs = open_debugfs_regs(folder.path());
   REQUIRE(regs);
 
@@ -82,13 +86,18 @@ TEST_CASE("a guarded sample allocates nothing, be it good, late, asleep or lost"
   step_ns = 60 * kNsPerMs;
   const auto late = sample();
   step_ns = 0;
+  bool written = ::pwrite(power.get(), "suspended\n", 10, 0) == 10;
+  const auto asleep = sample();
+  written = written && ::pwrite(power.get(), "active\n   ", 10, 0) == 10;
   const int truncated = ::truncate(file.c_str(), 0);
   const auto lost = sample();
   const std::uint64_t after = allocations;
   CHECK(after == before);
+  CHECK(written);
   CHECK(truncated == 0);
   CHECK(good == sampler::SampleState::kValid);
   CHECK(reset == sampler::SampleState::kReset);
   CHECK(late == sampler::SampleState::kGuardLate);
+  CHECK(asleep == sampler::SampleState::kAsleep);
   CHECK(lost == sampler::SampleState::kLost);
 }

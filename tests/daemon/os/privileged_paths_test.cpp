@@ -199,6 +199,23 @@ TEST_CASE("an ordinary user is told that root is what is missing") {
   CHECK(only_root_is_missing(search.failed));
 }
 
+TEST_CASE("lockdown explains an EPERM, and nothing else") {
+  const test::TempDir folder;
+  const SystemRoots roots{folder.path(), "/nowhere", "/nowhere"};
+  const Error eperm = error_from_errno(EPERM, "cannot open /debug/amdgpu_regs2");
+  CHECK(explain_lockdown(eperm, roots).message == eperm.message);
+
+  std::filesystem::create_directories(folder.path() / "kernel/security");
+  std::ofstream(folder.path() / "kernel/security/lockdown") << "none [integrity]\n";
+  CHECK(has(explain_lockdown(eperm, roots).message, "lockdown 'integrity'"));
+  CHECK(explain_lockdown(eperm, roots).code == ErrorCode::kPermissionDenied);
+  for (const int error : {EACCES, ENOENT, EIO}) {
+    const Error other = error_from_errno(error, "cannot open /debug/amdgpu_regs2");
+    CHECK(explain_lockdown(other, roots).message == other.message);
+  }
+  CHECK_FALSE(only_root_is_missing(std::vector{FailedPath{"debugfs regs2", eperm}}));
+}
+
 TEST_CASE("a source has one of four names") {
   CHECK(parse_register_source("auto") == RegisterSource::kAuto);
   CHECK(parse_register_source("drm") == RegisterSource::kDrm);
