@@ -247,7 +247,10 @@ void Recordings::answered(SessionId session, const ipc::Answer& answer, std::int
     return;
   }
   Entry& entry = found->second;
-  if (const auto* ready = std::get_if<ipc::ReadyAnswer>(&answer); ready != nullptr && !entry.live) {
+  if (const auto* ready = std::get_if<ipc::ReadyAnswer>(&answer)) {
+    if (entry.live) {
+      return;  // its windows say enough
+    }
     entry.name = file_name_of(ready->file);
   }
   const std::optional<ipc::ClientId> client = entry.client;

@@ -69,7 +69,7 @@ TEST_CASE("SIGHUP takes a new configuration, and a wrong one changes nothing") {
 }
 
 TEST_CASE("a GPU whose reads hang is given up, and another goes on") {
-  const RunningService service({.config = {}, .make_reader = hanging_apu(300), .change_sysfs = {}});
+  const RunningService service({.config = {}, .make_reader = hanging_apu(2500), .change_sysfs = {}});
   const ipc::ControlClient hanging = service.connect();
   const ipc::ControlClient healthy = service.connect();
   const std::string file = ask<ipc::ReadyAnswer>(hanging, record_request(kApu)).file;
