@@ -51,7 +51,6 @@ void ReadingThread::run(const std::stop_token& stop) {
   note("no_locked_memory", loop_.pin_memory());
   prepared_.set_value(std::move(refused));
   loop_.run(stop);
-  ended_.store(true, std::memory_order_release);
 }
 
 }  // namespace gputrace::recorder

@@ -2,7 +2,7 @@
 // waits for it, and the process leaves with _exit(2) while it may still be reading.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <string>
@@ -35,9 +35,13 @@ class ReadingThread {
   /// The loop submits the block in hand and closes the queue, as soon as a read in progress
   /// returns.
   void request_stop() { thread_.request_stop(); }
-  /// True when the loop has been left; only then may last_error() be asked.
-  [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::string last_error() const { return reader_->last_error(); }
+  std::uint32_t request_flush() noexcept { return loop_.request_flush(); }
+  [[nodiscard]] std::int64_t read_began_ns() const noexcept { return loop_.read_began_ns(); }
+  /// Waits for the thread, which has closed the queue or will; gives the reader back.
+  [[nodiscard]] std::unique_ptr<sampler::RegisterReader> join() {
+    thread_.join();
+    return std::move(reader_);
+  }
 
   [[nodiscard]] sampler::BlockQueue& queue() { return queue_; }
 
@@ -49,7 +53,6 @@ class ReadingThread {
   MonotonicClock clock_;
   sampler::SamplingLoop loop_;
   std::promise<std::vector<Refusal>> prepared_;
-  std::atomic<bool> ended_{false};
   std::jthread thread_;  // last: it uses all of the above
 };
 

@@ -26,6 +26,31 @@ struct SamplingTotals {
   std::array<std::uint64_t, kMaxRegisters> read_cost_ns{};  ///< summed over `reads`
   std::array<std::uint64_t, kMaxRegisters> reads{};
   std::int64_t cpu_ns = 0;  ///< of the whole process: sampling, packing and writing
+
+  SamplingTotals& operator+=(const SamplingTotals& more) noexcept {
+    return combine(more, [](auto& mine, auto other) { mine += other; });
+  }
+  /// Since an earlier state of the same totals.
+  SamplingTotals& operator-=(const SamplingTotals& earlier) noexcept {
+    return combine(earlier, [](auto& mine, auto other) { mine -= other; });
+  }
+
+ private:
+  template <class Operation>
+  SamplingTotals& combine(const SamplingTotals& other, Operation apply) noexcept {
+    apply(ticks, other.ticks);
+    apply(missed, other.missed);
+    apply(dropped_ticks, other.dropped_ticks);
+    apply(cpu_ns, other.cpu_ns);
+    for (std::size_t i = 0; i < kLatenessBuckets; ++i) {
+      apply(lateness[i], other.lateness[i]);
+    }
+    for (std::size_t i = 0; i < kMaxRegisters; ++i) {
+      apply(read_cost_ns[i], other.read_cost_ns[i]);
+      apply(reads[i], other.reads[i]);
+    }
+    return *this;
+  }
 };
 
 /// A new set of registers: rides on the first block of each segment.
@@ -58,6 +83,7 @@ struct SampleBlock {
   std::int64_t end_ns = 0;
   std::uint32_t missed = 0;         ///< periods missed in this block's span
   std::uint32_t dropped_ticks = 0;  ///< ticks dropped between the block before and this one
+  std::uint32_t flush = 0;          ///< the latest SamplingLoop::request_flush() that it answers
   SamplingTotals totals;
   std::shared_ptr<const SegmentStart> segment_start;  ///< set in the first block of a segment
 

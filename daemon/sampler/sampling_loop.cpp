@@ -16,6 +16,8 @@ namespace {
 // beside clock_nanosleep, whose absolute deadlines are the most punctual of all, and costs
 // nothing from 100 Hz up, where the sleeps are shorter anyway.
 constexpr std::int64_t kStopSliceNs = 10 * kNsPerMs;
+// Between bursts, which may be hours of somebody's battery, a stop may wait longer.
+constexpr std::int64_t kRestSliceNs = 50 * kNsPerMs;
 
 // Timers end sleeps late, by 20 to 30 us on an idle machine, which at 20 kHz is half a period. So
 // the loop learns the median lateness, one step a tick, and wakes that much earlier; what is left
@@ -49,7 +51,12 @@ SamplingLoop::SamplingLoop(RegisterReader& reader, BlockQueue& queue, Clock& clo
       clock_(clock),
       options_(options),
       period_ns_(period_of_rate(options.rate_hz)),
-      instants_(options.seed) {}
+      instants_(options.seed) {
+  if (const std::optional<Burst>& burst = options_.burst) {
+    GPUTRACE_CHECK(static_cast<double>(burst->length_ns) >= period_ns_);
+    GPUTRACE_CHECK(burst->length_ns <= burst->every_ns);
+  }
+}
 
 Status SamplingLoop::pin_memory() const {
   // run() will use the same stretch of stack that this array covers now.
@@ -62,9 +69,9 @@ Status SamplingLoop::pin_memory() const {
 
 void SamplingLoop::run(const std::stop_token& stop) {
   grid_start_ns_ = clock_.now_ns();
-  block_start_ns_ = grid_start_ns_;
-  period_ = 0;
-  block_end_period_ = block_end_for(0);
+  period_ = next_wanted(0);
+  block_start_ns_ = period_start(period_);
+  block_end_period_ = block_end_for(period_);
   begin_segment({});
   while (!reader_.registers().empty()) {
     const std::int64_t due_ns = random_instant(period_);
@@ -77,13 +84,14 @@ void SamplingLoop::run(const std::stop_token& stop) {
       continue;
     }
     const bool lost = take_sample(due_ns, *now_ns);
-    ++period_;
+    period_ = next_wanted(period_ + 1);
     if (lost) {
       submit_block(end_before_next_period());
       begin_segment(reader_.drop_lost());
     }
   }
   if (block_ == nullptr && (dropped_before_block_ > 0 || block_missed_ > 0 || segment_start_)) {
+    block_start_ns_ = std::min(block_start_ns_, clock_.now_ns());
     static_cast<void>(ensure_block());
   }
   submit_block(end_before_next_period());
@@ -111,8 +119,30 @@ std::uint64_t SamplingLoop::period_of(std::int64_t time_ns) const noexcept {
 std::uint64_t SamplingLoop::block_end_for(std::uint64_t period) const noexcept {
   const std::int64_t blocks = (period_start(period) - grid_start_ns_) / options_.block_ns + 1;
   const std::int64_t end_ns = grid_start_ns_ + blocks * options_.block_ns;
-  const std::uint64_t last = period_of(end_ns);
-  return period_start(last) == end_ns ? last : last + 1;
+  return std::min(first_period_from(end_ns), burst_end_for(period));
+}
+
+std::uint64_t SamplingLoop::first_period_from(std::int64_t time_ns) const noexcept {
+  const std::uint64_t period = period_of(time_ns);
+  return period_start(period) == time_ns ? period : period + 1;
+}
+
+std::uint64_t SamplingLoop::next_wanted(std::uint64_t period) const noexcept {
+  if (!options_.burst) {
+    return period;
+  }
+  const std::int64_t start_ns = period_start(period);
+  const std::int64_t window_ns = options_.burst->window_from(start_ns);
+  return window_ns <= start_ns ? period : first_period_from(window_ns);
+}
+
+/// The first period after the burst that `period` begins in.
+std::uint64_t SamplingLoop::burst_end_for(std::uint64_t period) const noexcept {
+  if (!options_.burst) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  const std::int64_t window_ns = options_.burst->window_from(period_start(period));
+  return first_period_from(window_ns + options_.burst->length_ns);
 }
 
 std::int64_t SamplingLoop::random_instant(std::uint64_t period) noexcept {
@@ -147,20 +177,47 @@ std::optional<std::int64_t> SamplingLoop::wait_until(std::int64_t due_ns,
   bool slept = false;
   while (!stop.stop_requested()) {
     const std::int64_t now_ns = clock_.now_ns();
-    if (period_ == block_end_period_ && now_ns >= period_start(period_)) {
-      submit_block(period_start(period_));
-      block_end_period_ = block_end_for(period_);
-    }
+    end_due_block(now_ns);
+    flush_when_asked(now_ns);
     if (now_ns >= wake_ns) {
       if (slept) {
         learn_lateness(now_ns - wake_ns);
       }
       return now_ns;
     }
-    clock_.sleep_until(std::min(wake_ns, now_ns + kStopSliceNs));
+    const bool resting = options_.burst && block_ == nullptr && now_ns < period_start(period_);
+    clock_.sleep_until(std::min(wake_ns, now_ns + (resting ? kRestSliceNs : kStopSliceNs)));
     slept = true;
   }
   return std::nullopt;
+}
+
+void SamplingLoop::end_due_block(std::int64_t now_ns) noexcept {
+  if (period_ < block_end_period_ || now_ns < period_start(block_end_period_)) {
+    return;
+  }
+  submit_block(period_start(block_end_period_));
+  if (options_.burst) {
+    block_start_ns_ = period_start(period_);  // the rest belongs to no block
+  }
+  block_end_period_ = block_end_for(period_);
+}
+
+/// Without a free block the request stays: it is met with the first one that is.
+void SamplingLoop::flush_when_asked(std::int64_t now_ns) noexcept {
+  const std::uint32_t wanted = flush_wanted_.load(std::memory_order_acquire);
+  if (wanted == flushed_) {
+    return;
+  }
+  const std::int64_t planned_start_ns = block_start_ns_;
+  if (block_ == nullptr) {
+    block_start_ns_ = std::min(block_start_ns_, now_ns);
+  }
+  if (ensure_block()) {
+    flushed_ = wanted;
+    submit_block(end_before_next_period());
+  }
+  block_start_ns_ = std::max(block_start_ns_, planned_start_ns);
 }
 
 /// Equal steps up and down settle where as many sleeps end later as earlier: at the median.
@@ -176,10 +233,26 @@ void SamplingLoop::skip_missed(std::int64_t now_ns) noexcept {
     count_missed(block_end_period_ - period_);
     period_ = block_end_period_;
     submit_block(period_start(period_));
+    if (options_.burst) {
+      skip_missed_bursts(current);
+      return;
+    }
     block_end_period_ = block_end_for(current);
   }
   count_missed(current - period_);
   period_ = current;
+}
+
+/// Periods of the rest are not missed.
+void SamplingLoop::skip_missed_bursts(std::uint64_t current) noexcept {
+  period_ = next_wanted(period_);
+  while (period_ < current) {
+    const std::uint64_t end = std::min(burst_end_for(period_), current);
+    count_missed(end - period_);
+    period_ = next_wanted(end);
+  }
+  block_start_ns_ = period_start(period_);
+  block_end_period_ = block_end_for(period_);
 }
 
 void SamplingLoop::count_missed(std::uint64_t periods) noexcept {
@@ -192,8 +265,10 @@ bool SamplingLoop::take_sample(std::int64_t due_ns, std::int64_t now_ns) noexcep
   std::array<std::uint32_t, kMaxRegisters> words{};
   std::array<SampleState, kMaxRegisters> states{};
   std::array<std::uint32_t, kMaxRegisters> cost_ns{};
+  read_began_ns_.store(now_ns, std::memory_order_relaxed);
   reader_.read(now_ns, {std::span(words).first(count), std::span(states).first(count),
                         std::span(cost_ns).first(count)});
+  read_began_ns_.store(0, std::memory_order_relaxed);
   bool lost = false;
   for (std::size_t i = 0; i < count; ++i) {
     if (states[i] == SampleState::kValid && words[i] == kAllOnesWord) {
@@ -267,6 +342,7 @@ void SamplingLoop::submit_block(std::int64_t end_ns) noexcept {
   totals_.cpu_ns = process_cpu_time_ns() - cpu_start_ns_;
   block_->end_ns = end_ns;
   block_->missed = std::exchange(block_missed_, 0);
+  block_->flush = flushed_;
   block_->totals = totals_;
   queue_.submit(std::exchange(block_, nullptr));
   block_start_ns_ = end_ns;

@@ -1,6 +1,7 @@
 // The fast loop: one sample per period, at a random instant inside it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "daemon/base/time.h"
 #include "daemon/sampler/block_queue.h"
+#include "daemon/sampler/burst.h"
 #include "daemon/sampler/register_reader.h"
 
 namespace gputrace::sampler {
@@ -23,6 +25,8 @@ struct SamplingOptions {
   double rate_hz = kDefaultRateHz;
   std::uint64_t seed = 1;  ///< of the instants
   std::int64_t block_ns = kNsPerSecond;
+  /// At least a period long. Periods that begin outside of a burst are neither sampled nor missed.
+  std::optional<Burst> burst;
 };
 
 /// Ticks that a block must be able to hold for these options (one more than fit, for rounding).
@@ -39,6 +43,9 @@ struct SamplingOptions {
 /// when the last of them has ended. Blocks of a segment tile its time: each starts where the one
 /// before ended, also after a stall (that block then spans all that was missed), but not where
 /// ticks were dropped. A block may hold no tick: then it brings totals.
+///
+/// With bursts a block ends with its burst at the latest, and blocks do not tile: the rest between
+/// two bursts belongs to none.
 class SamplingLoop {
  public:
   SamplingLoop(RegisterReader& reader, BlockQueue& queue, Clock& clock, SamplingOptions options);
@@ -52,17 +59,34 @@ class SamplingLoop {
   /// Sampling works without it; the caller may say so.
   [[nodiscard]] Status pin_memory() const;
 
+  /// Any thread: the block in hand is wanted now, as soon as a read in progress returns. Returns
+  /// the number that SampleBlock::flush of the answer has or passes; that block may be empty.
+  std::uint32_t request_flush() noexcept {
+    return flush_wanted_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  }
+  /// Any thread: when the read in progress began; 0 = none is.
+  [[nodiscard]] std::int64_t read_began_ns() const noexcept {
+    return read_began_ns_.load(std::memory_order_relaxed);
+  }
+
  private:
   [[nodiscard]] std::int64_t period_start(std::uint64_t period) const noexcept;
   [[nodiscard]] std::uint64_t period_of(std::int64_t time_ns) const noexcept;
   [[nodiscard]] std::uint64_t block_end_for(std::uint64_t period) const noexcept;
+  [[nodiscard]] std::uint64_t first_period_from(std::int64_t time_ns) const noexcept;
+  /// The first one from `period` on that a burst wants; without bursts `period` itself.
+  [[nodiscard]] std::uint64_t next_wanted(std::uint64_t period) const noexcept;
+  [[nodiscard]] std::uint64_t burst_end_for(std::uint64_t period) const noexcept;
   [[nodiscard]] std::int64_t random_instant(std::uint64_t period) noexcept;
 
   void begin_segment(std::vector<LostRegister> lost);
   [[nodiscard]] std::optional<std::int64_t> wait_until(std::int64_t due_ns,
                                                        const std::stop_token& stop) noexcept;
+  void end_due_block(std::int64_t now_ns) noexcept;
+  void flush_when_asked(std::int64_t now_ns) noexcept;
   void learn_lateness(std::int64_t late_ns) noexcept;
   void skip_missed(std::int64_t now_ns) noexcept;
+  void skip_missed_bursts(std::uint64_t current) noexcept;
   void count_missed(std::uint64_t periods) noexcept;
   /// True when a register was lost.
   [[nodiscard]] bool take_sample(std::int64_t due_ns, std::int64_t now_ns) noexcept;
@@ -94,6 +118,10 @@ class SamplingLoop {
 
   SamplingTotals totals_;
   std::int64_t cpu_start_ns_ = 0;
+
+  std::atomic<std::uint32_t> flush_wanted_{0};
+  std::uint32_t flushed_ = 0;
+  std::atomic<std::int64_t> read_began_ns_{0};
 };
 
 }  // namespace gputrace::sampler

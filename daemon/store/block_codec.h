@@ -118,6 +118,7 @@ class BlockEncoder {
   std::int64_t grid_ns_;
   std::optional<double> rate_hz_;
   std::int64_t last_time_ns_;
+  std::int64_t last_end_ns_;  ///< of the part before
   std::vector<Previous> previous_;
   Compressor compressor_;
 };

@@ -84,7 +84,11 @@ std::int64_t stamp_period_ns(std::optional<double> rate_hz, std::span<const std:
 
 BlockEncoder::BlockEncoder(std::int64_t grid_ns, std::optional<double> rate_hz,
                            std::size_t register_count)
-    : grid_ns_(grid_ns), rate_hz_(rate_hz), last_time_ns_(grid_ns), previous_(register_count) {}
+    : grid_ns_(grid_ns),
+      rate_hz_(rate_hz),
+      last_time_ns_(grid_ns),
+      last_end_ns_(grid_ns),
+      previous_(register_count) {}
 
 Result<EncodedBlock> BlockEncoder::encode(const sampler::SampleBlock& block,
                                           const BlockPart& part) {
@@ -118,10 +122,15 @@ Result<EncodedBlock> BlockEncoder::encode(const sampler::SampleBlock& block,
     ++summary.cell_ticks[static_cast<std::size_t>(cell)];
   }
 
+  // Between two bursts a bit may have changed often: the tick before is no neighbour.
+  const bool continued =
+      part.row.dropped_ticks == 0 &&
+      (!rate_hz_ || part.row.start_ns - last_end_ns_ <= stamp_period_ns(rate_hz_, times));
+  last_end_ns_ = part.row.end_ns;
   std::vector<Column> columns;
   for (std::size_t r = 0; r < previous_.size(); ++r) {
     Previous& before = previous_[r];
-    const bool neighbour = before.valid && part.row.dropped_ticks == 0;
+    const bool neighbour = before.valid && continued;
     const auto words = block.words_of(r).subspan(part.begin, times.size());
     const auto states = block.states_of(r).subspan(part.begin, times.size());
     columns.push_back(

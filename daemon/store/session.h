@@ -12,8 +12,9 @@
 
 namespace gputrace::store {
 
-/// Stored as text; the last three describe a machine and are kept apart from recordings.
-enum class SessionKind { kRecording, kImport, kRoofline, kBench, kCalibration };
+/// Stored as text. Roofline, bench and calibration describe a machine and are kept apart from
+/// recordings; background is a day file of the daemon's monitoring.
+enum class SessionKind { kRecording, kImport, kRoofline, kBench, kCalibration, kBackground };
 
 struct SessionDescription {
   SessionKind kind = SessionKind::kRecording;
@@ -34,7 +35,7 @@ struct SegmentDescription {
 };
 
 /// Something that happened at a time. `kind` is one lower-case word: "mark", "warning", "lost",
-/// "clock_step", "suspend".
+/// "suspend" (docs/database.md lists them).
 struct Event {
   std::int64_t time_ns = 0;
   std::string kind;

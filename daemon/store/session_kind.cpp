@@ -6,12 +6,13 @@
 namespace gputrace::store {
 
 namespace {
-constexpr std::array<std::pair<SessionKind, std::string_view>, 5> kKinds{{
+constexpr std::array<std::pair<SessionKind, std::string_view>, 6> kKinds{{
     {SessionKind::kRecording, "recording"},
     {SessionKind::kImport, "import"},
     {SessionKind::kRoofline, "roofline"},
     {SessionKind::kBench, "bench"},
     {SessionKind::kCalibration, "calibration"},
+    {SessionKind::kBackground, "background"},
 }};
 }  // namespace
 

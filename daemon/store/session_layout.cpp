@@ -49,13 +49,17 @@ Status insert_session(Database& database, const SessionDescription& description)
 
 }  // namespace
 
-Status create_empty_file(const std::filesystem::path& path, OnExisting on_existing) {
+Status create_empty_file(const std::filesystem::path& path, OnExisting on_existing,
+                         Readers readers) {
   if (on_existing == OnExisting::kReplace) {
     if (Status status = remove_session_file(path); !status) {
       return status;
     }
   }
   const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (fd && readers == Readers::kGroup && ::fchmod(fd.get(), 0640) != 0) {
+    return fail_errno(errno, "cannot let the group read " + path.string());
+  }
   if (fd) {
     return {};
   }

@@ -10,8 +10,12 @@
 
 namespace gputrace::store {
 
-/// Mode 0600, exclusive, never through a symbolic link.
-[[nodiscard]] Status create_empty_file(const std::filesystem::path& path, OnExisting on_existing);
+/// Mode 0600, or 0640 whatever the umask says when the group shall read it; exclusive, never
+/// through a symbolic link. SQLite gives the files beside it the same mode (findCreateFileMode,
+/// os_unix.c).
+enum class Readers { kOwner, kGroup };
+[[nodiscard]] Status create_empty_file(const std::filesystem::path& path, OnExisting on_existing,
+                                       Readers readers);
 
 /// The header and the schema reach the main file before WAL begins, so that whoever finds a cut
 /// file can tell from its first bytes that it is ours.

@@ -119,7 +119,10 @@ Result<SessionWriter> SessionWriter::create(const std::filesystem::path& path,
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }
-  if (const Status status = create_empty_file(*file, on_existing); !status) {
+  // Day files of the monitoring hold no names of processes: every member of the group may see them.
+  const Readers readers =
+      description.kind == SessionKind::kBackground ? Readers::kGroup : Readers::kOwner;
+  if (const Status status = create_empty_file(*file, on_existing, readers); !status) {
     return tl::unexpected<Error>(status.error());
   }
   const std::string what = "cannot create " + path.string();

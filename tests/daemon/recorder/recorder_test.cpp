@@ -301,24 +301,52 @@ TEST_CASE("a register that is lost in mid-run begins a new segment") {
   CHECK(has(event_kinds(session), "lost"));
 }
 
-TEST_CASE("a GPU that is gone ends the recording; the stop still finishes the file") {
-  RunningRecorder recorder([] {
-    auto reader = two_registers();
-    reader->lose_at(20, 0, "ENODEV");
-    reader->lose_at(20, 1, "ENODEV");
+TEST_CASE("a GPU that is gone is told and waited for; the stop still finishes the file") {
+  RunningRecorder recorder([opened = 0]() mutable {
+    auto reader = opened++ == 0 ? two_registers()
+                                : std::make_unique<FakeRegisterReader>(std::vector<std::string>{});
+    if (opened == 1) {
+      reader->lose_at(20, 0, "ENODEV");
+      reader->lose_at(20, 1, "ENODEV");
+    }
     return reader;
   });
   REQUIRE(recorder.start().gpu_name == "a GPU of the test");
   const auto warning = recorder.answer<ipc::WarningAnswer>();
-  CHECK(warning.recording_ended);
+  CHECK_FALSE(warning.recording_ended);  // it may come back
   CHECK(warning.text.find("GRBM_STATUS2, GRBM_STATUS: ENODEV") != std::string::npos);
   // In the file while the workload runs on, which may be long.
-  while (!has(event_kinds(recorder.session()), "lost")) {
+  while (!has(event_kinds(recorder.session()), "device_gone")) {
   }
   const ipc::ClosedAnswer closed = recorder.stop({4, std::nullopt, false});
   CHECK_FALSE(closed.cut);
-  CHECK(closed.samples > 0);
+  CHECK(closed.samples == 21);
+  CHECK(has(event_kinds(recorder.session()), "lost"));
   CHECK(end_of(recorder.session()).exit_code == 4);
+}
+
+TEST_CASE("a GPU that comes back is recorded further in a new segment") {
+  RunningRecorder recorder([opened = 0]() mutable {
+    auto reader = two_registers();
+    if (opened++ == 0) {
+      reader->lose_at(20, 0, "ENODEV");
+      reader->lose_at(20, 1, "ENODEV");
+    }
+    return reader;
+  });
+  REQUIRE(recorder.start().gpu_name == "a GPU of the test");
+  CHECK(recorder.answer<ipc::WarningAnswer>().text.find("ENODEV") != std::string::npos);
+  while (recorder.session().segments().size() < 2) {
+  }
+  CHECK_FALSE(recorder.stop({0, std::nullopt, false}).cut);
+  const store::SessionReader session = recorder.session();
+  REQUIRE(session.segments().size() == 2);
+  CHECK(session.segments()[0].totals.ticks == 21);
+  CHECK(session.segments()[1].totals.ticks > 0);
+  CHECK(session.segments()[1].description.reason == "the GPU is back");
+  CHECK(session.segments()[1].description.start_ns > session.segments()[0].end_ns);
+  CHECK(has(event_kinds(session), "device_gone"));
+  CHECK(has(event_kinds(session), "device_back"));
 }
 
 TEST_CASE("words that say nothing are counted") {

@@ -1,0 +1,91 @@
+#include "daemon/recorder/session_feed.h"
+
+#include <chrono>
+#include <utility>
+
+namespace gputrace::recorder {
+
+namespace {
+
+// Outlasts a disk that is busy for some seconds; several sessions must stay within the memory of a
+// small daemon.
+constexpr std::size_t kMostBytes = std::size_t{4} * 1024 * 1024;
+constexpr std::size_t kMostItems = 64;
+// Notices are few; a device that flaps must not grow memory without bound.
+constexpr std::size_t kMostNotices = 256;
+
+std::size_t bytes_of(const sampler::SampleBlock& block) {
+  return sizeof block + block.time_ns.size() * sizeof(std::int64_t) +
+         block.words.size() * (sizeof(std::uint32_t) + sizeof(sampler::SampleState));
+}
+
+}  // namespace
+
+bool SessionFeed::is_full(std::size_t more_bytes) const {
+  return !items_.empty() && (items_.size() >= kMostItems || bytes_ + more_bytes > kMostBytes);
+}
+
+void SessionFeed::push(std::shared_ptr<const SharedSegment> segment,
+                       std::unique_ptr<sampler::SampleBlock> block) {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t bytes = bytes_of(*block);
+  if (is_full(bytes)) {
+    // The reads took place, so all totals stay; what they gave is lost.
+    dropped_ += block->totals;
+    dropped_.dropped_ticks += block->size;
+    dropped_ticks_ += block->dropped_ticks + static_cast<std::uint32_t>(block->size);
+    return;
+  }
+  block->totals += std::exchange(dropped_, {});
+  block->dropped_ticks += std::exchange(dropped_ticks_, 0);
+  bytes_ += bytes;
+  items_.push_back({{}, std::move(segment), std::move(block)});
+  changed_.notify_one();
+}
+
+void SessionFeed::push(Notice notice) {
+  const std::scoped_lock lock(mutex_);
+  if (items_.size() >= kMostItems + kMostNotices) {
+    return;
+  }
+  FeedItem item;
+  item.notices.push_back(std::move(notice));
+  items_.push_back(std::move(item));
+  changed_.notify_one();
+}
+
+void SessionFeed::close() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+  woken_ = true;
+  changed_.notify_one();
+}
+
+void SessionFeed::wake() {
+  const std::scoped_lock lock(mutex_);
+  woken_ = true;
+  changed_.notify_one();
+}
+
+std::optional<FeedItem> SessionFeed::pop(std::int64_t timeout_ns) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                    [this] { return !items_.empty() || woken_; });
+  woken_ = false;
+  if (items_.empty()) {
+    return std::nullopt;
+  }
+  FeedItem item = std::move(items_.front());
+  items_.pop_front();
+  if (item.block) {
+    bytes_ -= bytes_of(*item.block);
+  }
+  return item;
+}
+
+bool SessionFeed::closed() const {
+  const std::scoped_lock lock(mutex_);
+  return closed_ && items_.empty();
+}
+
+}  // namespace gputrace::recorder

@@ -1,0 +1,76 @@
+// What one session gets of the shared loop: a bounded queue between the distributing thread, which
+// never waits for a session, and the session's own thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/sampler/gpu_identity.h"
+#include "daemon/sampler/sample_block.h"
+#include "daemon/store/session.h"
+
+namespace gputrace::recorder {
+
+/// What all samples of a stretch have in common. Another object, another segment.
+struct SharedSegment {
+  sampler::GpuIdentity gpu;
+  std::string regdb_table;
+  double rate_hz = 0;
+  std::vector<sampler::OfferedRegister> registers;
+  std::string reason;  ///< why it began
+};
+
+struct Notice {
+  store::Event event;
+  std::string warning;  ///< to be told to the person who records; empty = nothing to tell
+};
+
+struct FeedItem {
+  std::vector<Notice> notices;
+  std::shared_ptr<const SharedSegment> segment;  ///< of the block
+  /// May be absent. Its totals count from the item before, not from the segment's start.
+  std::unique_ptr<sampler::SampleBlock> block;
+};
+
+class SessionFeed {
+ public:
+  SessionFeed() = default;
+  SessionFeed(const SessionFeed&) = delete;
+  SessionFeed& operator=(const SessionFeed&) = delete;
+  ~SessionFeed() = default;
+
+  /// A full queue takes nothing: the block's ticks are counted as dropped in the next one.
+  void push(std::shared_ptr<const SharedSegment> segment,
+            std::unique_ptr<sampler::SampleBlock> block);
+  void push(Notice notice);
+  /// Nothing will follow.
+  void close();
+
+  /// Waits so long; absent when nothing came, and sooner after wake() or close().
+  [[nodiscard]] std::optional<FeedItem> pop(std::int64_t timeout_ns);
+  /// Ends the pop() that waits, else the next one.
+  void wake();
+  /// True when closed and empty.
+  [[nodiscard]] bool closed() const;
+
+ private:
+  [[nodiscard]] bool is_full(std::size_t more_bytes) const;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<FeedItem> items_;  ///< all below: guarded by mutex_
+  std::size_t bytes_ = 0;
+  sampler::SamplingTotals dropped_;  ///< of blocks that were not taken
+  std::uint32_t dropped_ticks_ = 0;
+  bool woken_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace gputrace::recorder

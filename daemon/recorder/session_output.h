@@ -1,0 +1,24 @@
+// What becomes of the samples of one session.
+#pragma once
+
+#include <optional>
+
+#include "daemon/ipc/message.h"
+#include "daemon/store/session.h"
+
+namespace gputrace::recorder {
+
+class SessionOutput {
+ public:
+  SessionOutput() = default;
+  SessionOutput(const SessionOutput&) = delete;
+  SessionOutput& operator=(const SessionOutput&) = delete;
+  virtual ~SessionOutput() = default;
+
+  virtual void add_event(store::Event event) = 0;
+  /// Ends the session; what it kept is finished when this returns. The sampling goes on for others.
+  [[nodiscard]] virtual ipc::ClosedAnswer finish(std::optional<int> exit_code,
+                                                 std::optional<int> signal) = 0;
+};
+
+}  // namespace gputrace::recorder
