@@ -110,35 +110,35 @@ Result<std::filesystem::path> SessionCopy::copy_from(int fd,
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     return fail(ErrorCode::kCorrupt, "what gputraced handed over is not a regular file");
   }
-  for (int number = 2;; ++number) {
-    {
-      const UniqueFd out(::open(pending_.path().c_str(),
-                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-      if (!out) {
-        return fail_errno(errno, fmt::format("cannot write {}", pending_.final_path().string()));
-      }
-      if (const Status status = copy_bytes(fd, out.get(), deadline_ns); !status) {
-        pending_.discard_content();
-        return fail(status.error(), fmt::format("cannot write {}", pending_.final_path().string()));
-      }
-    }
-    const Status kept = pending_.keep();
+  for (int attempts = 0;; ++attempts) {
+    const Status copied = copy_to_pending(fd, deadline_ns);
+    const Status kept = copied ? pending_.keep() : copied;
     if (kept) {
       sync_folder(pending_.final_path().parent_path());
       return pending_.final_path();
     }
-    if (kept.error().code != ErrorCode::kExists || on_existing_ != ipc::OnExisting::kNumber ||
-        number > kMaxNumber) {
-      pending_.discard_content();
+    pending_.discard_content();
+    if (!copied || kept.error().code != ErrorCode::kExists ||
+        on_existing_ != ipc::OnExisting::kNumber || attempts == kMaxNumber) {
       return tl::unexpected(kept.error());
     }
-    Result<PendingFile> next = PendingFile::create(numbered(file_, number), for_file(on_existing_));
-    if (next) {
-      pending_ = std::move(*next);
-    } else if (next.error().code != ErrorCode::kExists) {
+    Result<SessionCopy> next = prepare(file_, on_existing_);
+    if (!next) {
       return tl::unexpected(next.error());
     }
+    pending_ = std::move(next->pending_);
   }
+}
+
+Status SessionCopy::copy_to_pending(int fd, std::optional<std::int64_t> deadline_ns) const {
+  const std::string what = fmt::format("cannot write {}", pending_.final_path().string());
+  const UniqueFd out(
+      ::open(pending_.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!out) {
+    return fail_errno(errno, what);
+  }
+  const Status status = copy_bytes(fd, out.get(), deadline_ns);
+  return status ? status : fail(status.error(), what);
 }
 
 Result<std::filesystem::path> fetch_session(const ipc::ControlClient& daemon,

@@ -29,6 +29,8 @@ class SessionCopy {
                                                         std::optional<std::int64_t> deadline_ns);
 
  private:
+  [[nodiscard]] Status copy_to_pending(int fd, std::optional<std::int64_t> deadline_ns) const;
+
   SessionCopy(std::filesystem::path file, ipc::OnExisting on_existing, PendingFile pending)
       : file_(std::move(file)), on_existing_(on_existing), pending_(std::move(pending)) {}
 

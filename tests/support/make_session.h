@@ -22,6 +22,7 @@ struct SessionRecipe {
   double rate_hz = 1000;
   double seconds = 2;
   std::int64_t start_ns = 1'000'000'000'000;
+  std::int64_t start_realtime_ns = 1'790'000'000'000'000'000;
   std::string gc = "11.0.1";
   std::string regdb_table = "11.0.0";
   std::string gpu_name = "AMD Radeon 780M";
@@ -93,7 +94,7 @@ inline Status make_session(const std::filesystem::path& path, const SessionRecip
   store::SessionDescription description;
   description.label = recipe.label;
   description.command = recipe.command;
-  description.started = TimeAnchor{recipe.start_ns, recipe.start_ns, 1'790'000'000'000'000'000};
+  description.started = TimeAnchor{recipe.start_ns, recipe.start_ns, recipe.start_realtime_ns};
   Result<store::SessionWriter> writer =
       store::SessionWriter::create(path, store::OnExisting::kReplace, description);
   if (!writer) {

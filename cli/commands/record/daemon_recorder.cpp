@@ -11,6 +11,7 @@
 #include "cli/commands/daemon_connection.h"
 #include "daemon/base/time.h"
 #include "daemon/store/session_reader.h"
+#include "regdb/register_database.h"
 
 namespace gputrace::commands {
 
@@ -21,8 +22,6 @@ constexpr std::int64_t kReceiveNs = kNsPerSecond;
 constexpr std::int64_t kConnectNs = kNsPerSecond;
 constexpr std::int64_t kReconnectNs = 2 * kNsPerSecond;
 constexpr int kRetryMs = 50;
-/// The path that any user has; what comes another way is the daemon's merit.
-constexpr std::string_view kUserSource = "drm";
 
 std::string clock_time(std::int64_t realtime_ns) {
   const auto seconds = static_cast<std::time_t>(realtime_ns / kNsPerSecond);
@@ -47,14 +46,22 @@ std::optional<ipc::Answer> answer_of(ipc::Reply reply) {
   return std::nullopt;
 }
 
-/// Registers that a user's own recording would lack.
+/// Registers that the kernel lets only root read: a user's own recording would lack them.
 std::vector<std::string> added_registers(const std::vector<store::StoredSegment>& segments) {
+  const regdb::RegisterDatabase regdb = regdb::RegisterDatabase::built_in();
   std::vector<std::string> added;
   for (const store::StoredSegment& segment : segments) {
-    for (const auto& reg : segment.description.registers) {
-      if (reg.source.find(kUserSource) == std::string::npos &&
-          std::find(added.begin(), added.end(), reg.name) == added.end()) {
-        added.push_back(reg.name);
+    const Result<regdb::RegisterMap> map = regdb.map_for_table(segment.description.regdb_table);
+    if (!map) {
+      continue;
+    }
+    for (const regdb::Register& known : map->registers) {
+      const auto& read = segment.description.registers;
+      const bool was_read = std::any_of(read.begin(), read.end(),
+                                        [&](const auto& reg) { return reg.name == known.name; });
+      if (was_read && !known.unprivileged &&
+          std::find(added.begin(), added.end(), known.name) == added.end()) {
+        added.push_back(known.name);
       }
     }
   }

@@ -107,6 +107,7 @@ class FaultyRecording {
     }
     commands::RecordOptions options;
     options.output = rig_.file();
+    options.no_daemon = true;
     options.rate_hz = 1000;
     options.source = "auto";
     // Opened here, for an open in the command would wait for a writer that may be gone already.
