@@ -82,8 +82,8 @@ Result<std::string> drop_capabilities() {
   capng_clear(CAPNG_SELECT_BOTH);
   for (const unsigned capability : before) {
     if (is_kept(capability)) {
-      capng_update(CAPNG_ADD, static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED),
-                   capability);
+      capng_update(CAPNG_ADD, CAPNG_EFFECTIVE, capability);
+      capng_update(CAPNG_ADD, CAPNG_PERMITTED, capability);
     }
   }
   if (may_lower_bounds) {
