@@ -53,6 +53,7 @@ constexpr auto kCounters = std::to_array<NamedCounter>({
     {"regs_reads", &RigControl::regs_reads},
     {"unguarded_reads", &RigControl::unguarded_reads},
     {"writes_attempted", &RigControl::writes_attempted},
+    {"power_downs", &RigControl::power_downs},
 });
 
 Status apply_line(RigControl& control, std::string_view line) {
@@ -83,6 +84,7 @@ Result<std::shared_ptr<RigControl>> make_shared_control() {
   }
   auto* control = new (memory) RigControl;
   ::sem_init(&control->read_is_held, kBetweenProcesses, 0);
+  ::sem_init(&control->power_is_down, kBetweenProcesses, 0);
   return std::shared_ptr<RigControl>(
       control, [](RigControl* mapped) { ::munmap(mapped, sizeof(RigControl)); });
 }

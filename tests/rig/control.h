@@ -55,7 +55,10 @@ struct RigControl {
   Counter unguarded_reads{0};          ///< of them with the graphics core without power
   Counter writes_attempted{0};         ///< files of debugfs opened for writing, and writes
 
-  sem_t read_is_held{};  ///< posted once for each call that begins to wait
+  Counter power_downs{0};  ///< times that 100 ms passed after a READ_MMR_REG
+
+  sem_t read_is_held{};   ///< posted once for each call that begins to wait
+  sem_t power_is_down{};  ///< posted with each of power_downs
 };
 
 /// One RigControl in anonymous shared memory, unmapped by the last owner in each process.

@@ -98,6 +98,7 @@ fuse_lowlevel_ops FuseRequests::operations() {
 void FuseRequests::idle(std::int64_t now_ns) {
   if (core_->end_power_if_due(now_ns)) {
     bar_->renew(now_ns);
+    ::sem_post(&control_->power_is_down);
   }
 }
 

@@ -22,6 +22,7 @@ bool GraphicsCore::end_power_if_due(std::int64_t now_ns) noexcept {
     return false;
   }
   is_held_up_ = false;
+  ++control_->power_downs;
   return true;
 }
 

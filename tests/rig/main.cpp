@@ -38,10 +38,9 @@ void list_models() {
 cxxopts::Options make_options() {
   cxxopts::Options options(
       "gputrace-rig",
-      "Mounts a folder with a SIMULATED AMD GPU: dev/dri/renderD128, sys/..., and control (read "
-      "it\n"
-      "for counters, write SWITCH=NUMBER to it for faults). Prints `ready` when it is there and\n"
-      "unmounts on SIGINT, SIGTERM or when unmounted.\n");
+      "Mounts a folder with a SIMULATED AMD GPU: dev/dri/renderD128, sys/... with debugfs, and\n"
+      "control (read it for counters, write SWITCH=NUMBER to it for faults). Prints `ready` when\n"
+      "it is there and unmounts on SIGINT, SIGTERM or when unmounted.\n");
   options.add_options()                                                                        //
       ("mount", "Existing folder to mount on", cxxopts::value<std::string>(), "DIR")           //
       ("gpu", "Which GPU (see --list)", cxxopts::value<std::string>()->default_value("780m"))  //

@@ -14,56 +14,12 @@
 #include "daemon/base/time.h"
 #include "daemon/os/gpu_device.h"
 #include "tests/rig/start_or_skip.h"
+#include "tests/support/read_sample.h"
 
 namespace gputrace::rig {
 namespace {
 
 using sampler::SampleState;
-
-struct Sample {
-  std::vector<std::uint32_t> words;
-  std::vector<SampleState> states;
-  std::vector<std::uint32_t> cost_ns;
-};
-
-Sample read_sample(sampler::RegisterReader& reader, std::int64_t now_ns) {
-  const std::size_t count = reader.registers().size();
-  Sample sample{std::vector<std::uint32_t>(count), std::vector<SampleState>(count),
-                std::vector<std::uint32_t>(count)};
-  reader.read(now_ns, {sample.words, sample.states, sample.cost_ns});
-  return sample;
-}
-
-Sample read_sample(sampler::RegisterReader& reader) {
-  return read_sample(reader, monotonic_now_ns());
-}
-
-// All states of a sample that has only one.
-SampleState state_of(const Sample& sample) {
-  REQUIRE_FALSE(sample.states.empty());
-  for (const SampleState state : sample.states) {
-    CHECK(state == sample.states.front());
-  }
-  return sample.states.front();
-}
-
-std::vector<std::string> names(const sampler::RegisterReader& reader) {
-  std::vector<std::string> result;
-  for (const sampler::OfferedRegister& offered : reader.registers()) {
-    result.push_back(offered.name);
-  }
-  return result;
-}
-
-os::GpuDevice only_gpu(const Rig& rig) {
-  os::SystemRoots roots;
-  roots.sys = rig.sys();
-  roots.dev = rig.dev();
-  const auto gpus = os::list_gpus(roots);
-  REQUIRE(gpus.has_value());
-  REQUIRE(gpus->size() == 1);
-  return gpus->front();
-}
 
 Result<os::OpenedRenderNode> open_gpu(const Rig& rig) {
   return os::open_render_node(only_gpu(rig), regdb::RegisterDatabase::built_in());

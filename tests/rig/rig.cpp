@@ -60,6 +60,18 @@ std::string read_to_end(int fd) {
   }
 }
 
+bool wait_for(sem_t& semaphore, std::chrono::seconds timeout) {
+  timespec deadline{};
+  ::clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += timeout.count();
+  while (::sem_timedwait(&semaphore, &deadline) != 0) {
+    if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void wait_for_exit(pid_t pid) {
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -134,15 +146,11 @@ void Rig::unmount() const {
 }
 
 bool Rig::wait_for_held_read(std::chrono::seconds timeout) {
-  timespec deadline{};
-  ::clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += timeout.count();
-  while (::sem_timedwait(&control_->read_is_held, &deadline) != 0) {
-    if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
+  return wait_for(control_->read_is_held, timeout);
+}
+
+bool Rig::wait_for_power_down(std::chrono::seconds timeout) {
+  return wait_for(control_->power_is_down, timeout);
 }
 
 void Rig::release_reads() {
