@@ -12,8 +12,9 @@ namespace gputrace::os {
 
 std::optional<KernelVersion> parse_kernel_release(std::string_view release) {
   KernelVersion version;
-  const char* end = release.data() + release.size();
-  const auto [dot, major_error] = std::from_chars(release.data(), end, version.major);
+  const char* begin = release.data();
+  const char* end = begin + release.size();
+  const auto [dot, major_error] = std::from_chars(begin, end, version.major);
   if (major_error != std::errc() || dot == end || *dot != '.') {
     return std::nullopt;
   }

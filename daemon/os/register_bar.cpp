@@ -27,7 +27,9 @@ constexpr std::uint64_t kWordBytes = sizeof(std::uint32_t);
 
 // libpci reports failures to a function that must not return, and has no other way.
 thread_local std::jmp_buf pci_failed;
-[[noreturn]] void leave_libpci(char* /*message*/, ...) {
+// For clang only this form of the attribute is a part of the type.
+void leave_libpci(char* message, ...) __attribute__((noreturn));
+void leave_libpci(char* /*message*/, ...) {
   std::longjmp(pci_failed, 1);
 }
 void say_nothing(char* /*message*/, ...) {}
