@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The completions offer the commands and options of the help, no fewer and no more, and the man
 # pages explain them.
-# Usage: completions_test.sh GPUTRACE SOURCE_FOLDER
+# Usage: completions_test.sh GPUTRACE GPUTRACED SOURCE_FOLDER
 set -euo pipefail
 gputrace=$1
-source_folder=$2
+gputraced=$2
+source_folder=$3
 folder=$source_folder/cli/completions
 failed=0
 differ() { # WHAT EXPECTED FOUND (sorted lines)
@@ -17,8 +18,11 @@ differ() { # WHAT EXPECTED FOUND (sorted lines)
 }
 commands=$("$gputrace" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | sort)
 [[ -n $commands ]] || { echo "no commands in gputrace --help"; exit 1; }
-options_of() { # COMMAND: the long options that begin a line of its help
-  "$gputrace" "$1" --help | sed -nE 's/^ +(-[a-z], )?(--[a-z-]+).*/\2/p' | sort -u
+long_options() { # those that begin a line of a help text
+  sed -nE 's/^ +(-[a-z], )?(--[a-z-]+).*/\2/p' | sort -u
+}
+options_of() { # COMMAND
+  "$gputrace" "$1" --help | long_options
 }
 
 bash -n "$folder/gputrace.bash"
@@ -69,10 +73,17 @@ for command in $commands; do
 done
 
 man=$source_folder/docs/man
+explained() { # PAGE: the long options that begin a paragraph
+  grep -oE '^(\*-[a-z]\*, )?\*--[a-z-]+\*' "$1" | grep -oE -- '--[a-z-]+' | sort -u
+}
 for command in $commands; do
   grep -q "^\*$command\*" "$man/gputrace.1.scd" || { echo "gputrace(1) lacks $command"; failed=1; }
   page=$man/gputrace-$command.1.scd
-  [[ ! -f $page ]] || differ "man page $command" "$(options_of "$command")" \
-    "$(grep -oE '^(\*-[a-z]\*, )?\*--[a-z-]+\*' "$page" | grep -oE -- '--[a-z-]+' | sort -u)"
+  [[ ! -f $page ]] || differ "man page $command" "$(options_of "$command")" "$(explained "$page")"
 done
+differ "gputraced(8)" "$("$gputraced" --help | long_options)" "$(explained "$man/gputraced.8.scd")"
+# Keys of the configuration: those of the example, each once.
+differ "gputraced.toml(5)" \
+  "$(sed -nE 's/^# ([a-z_]+) = .*/\1/p' "$source_folder/systemd/gputraced.toml" | sort)" \
+  "$(sed -nE 's/^\*([a-z_]+)\* = .*/\1/p' "$man/gputraced.toml.5.scd" | sort)"
 exit "$failed"
