@@ -71,7 +71,7 @@ class SharedSampling {
     std::optional<std::uint32_t> flush;  ///< answered: all up to left_ns has come
   };
 
-  // The distributing thread.
+  // The distributing thread (distributing.cpp).
   void run();
   [[nodiscard]] ReadingThread* next_loop();
   void start_loop(std::unique_lock<std::mutex>& lock, const Wish& wish);

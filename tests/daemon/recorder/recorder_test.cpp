@@ -19,10 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/ipc/message_socket.h"
-#include "daemon/store/session_reader.h"
-#include "tests/support/fake_register_reader.h"
-#include "tests/support/temp_dir.h"
+#include "tests/daemon/recorder/shared_rig.h"
 
 // ThreadSanitizer asks this (sanitizer/tsan_interface.h). A recorder does not wait for its reading
 // thread, which may hang in the driver: that it is still there at the end is no leak.
@@ -35,13 +32,6 @@ namespace gputrace::recorder {
 namespace {
 
 using test::FakeRegisterReader;
-
-using MakeReader = std::function<std::unique_ptr<FakeRegisterReader>()>;
-
-std::unique_ptr<FakeRegisterReader> two_registers() {
-  return std::make_unique<FakeRegisterReader>(
-      std::vector<std::string>{"GRBM_STATUS", "GRBM_STATUS2"});
-}
 
 ReaderFactory factory_of(const MakeReader& make_reader) {
   return [make_reader](const GpuRequest& request) -> Result<OpenedGpu> {
@@ -139,20 +129,6 @@ store::SessionEnd end_of(const store::SessionReader& session) {
   const std::optional<store::SessionEnd>& end = session.end();
   GPUTRACE_CHECK(end.has_value());
   return *end;
-}
-
-std::vector<std::string> event_kinds(const store::SessionReader& session) {
-  const std::vector<store::Event> events = session.events().value();
-  std::vector<std::string> kinds;
-  kinds.reserve(events.size());
-  for (const store::Event& event : events) {
-    kinds.push_back(event.kind);
-  }
-  return kinds;
-}
-
-bool has(const std::vector<std::string>& texts, const std::string& text) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 TEST_CASE("start, stop: the file says how the workload ended") {
