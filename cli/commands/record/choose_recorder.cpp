@@ -27,7 +27,7 @@ ipc::OnExisting on_existing(const RecordOptions& options) {
 std::string without_daemon(const Error& error) {
   // That it is not installed needs no explanation each time.
   const std::string why = error.code == ErrorCode::kNotFound && !daemon_is_installed()
-                              ? "gputraced is not installed"
+                              ? "it is not installed"
                               : error.message;
   return fmt::format("recording without gputraced: {}", report::escape_for_terminal(why, false));
 }

@@ -149,7 +149,7 @@ std::optional<std::string> reason_unknown(
   if (engine && !may_have_engine) {
     return std::nullopt;
   }
-  return "the kernel lets only root read it, which this version of gputrace does not do";
+  return "the kernel lets only root read it; gputraced and sudo gputrace record do";
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class Home {
     Program::Options options;
     options.environment = {{"XDG_DATA_HOME", dir_.path().string()},
                            {"XDG_CACHE_HOME", dir_.path().string()},
+                           {"GPUTRACE_SOCKET", (dir_.path() / "no-daemon").string()},
                            {"TZ", "UTC"}};
     return options;
   }

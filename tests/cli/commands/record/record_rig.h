@@ -51,7 +51,8 @@ class RecordRig {
     Program::Options options;
     options.environment = {{"XDG_DATA_HOME", folder_.path().string()},
                            {"XDG_CACHE_HOME", folder_.path().string()},
-                           {"HOME", folder_.path().string()}};
+                           {"HOME", folder_.path().string()},
+                           {"GPUTRACE_SOCKET", (folder_.path() / "no-daemon").string()}};
     return options;
   }
 
