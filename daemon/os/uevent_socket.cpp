@@ -61,12 +61,13 @@ bool is_of_gpu(const Uevent& event) {
 }
 
 struct Datagram {
+  bool is_there = false;  ///< false: none waits
   std::size_t size = 0;
   bool is_whole = false;
   bool is_of_kernel = false;
 };
 
-Result<std::optional<Datagram>> receive_datagram(int fd, std::span<char> buffer) {
+Result<Datagram> receive_datagram(int fd, std::span<char> buffer) {
   sockaddr_nl sender{};
   iovec part{buffer.data(), buffer.size()};
   msghdr header{};
@@ -79,7 +80,7 @@ Result<std::optional<Datagram>> receive_datagram(int fd, std::span<char> buffer)
     size = ::recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    return std::optional<Datagram>{};
+    return Datagram{};
   }
   if (size < 0 && errno == ENOBUFS) {
     return fail(ErrorCode::kIo,
@@ -90,6 +91,7 @@ Result<std::optional<Datagram>> receive_datagram(int fd, std::span<char> buffer)
     return fail_errno(errno, "cannot receive from the socket of kernel events (uevents)");
   }
   Datagram datagram;
+  datagram.is_there = true;
   datagram.size = static_cast<std::size_t>(size);
   datagram.is_whole = (header.msg_flags & MSG_TRUNC) == 0;
   // Netlink always names the sender, and the kernel is port 0. A nameless sender is the other end
@@ -97,7 +99,7 @@ Result<std::optional<Datagram>> receive_datagram(int fd, std::span<char> buffer)
   datagram.is_of_kernel =
       header.msg_namelen == 0 || (header.msg_namelen == sizeof(sender) &&
                                   sender.nl_family == AF_NETLINK && sender.nl_pid == 0);
-  return std::optional(datagram);
+  return datagram;
 }
 
 }  // namespace
@@ -152,18 +154,17 @@ Result<UeventSocket> UeventSocket::open() {
 Result<std::optional<Uevent>> UeventSocket::receive() {
   std::array<char, kMaxMessageBytes> buffer{};
   while (true) {
-    const Result<std::optional<Datagram>> datagram = receive_datagram(fd_.get(), buffer);
+    const Result<Datagram> datagram = receive_datagram(fd_.get(), buffer);
     if (!datagram) {
       return tl::unexpected(datagram.error());
     }
-    if (!datagram->has_value()) {
+    if (!datagram->is_there) {
       return std::optional<Uevent>{};
     }
-    const Datagram& received = datagram->value();
-    if (!received.is_of_kernel || !received.is_whole) {
+    if (!datagram->is_of_kernel || !datagram->is_whole) {
       continue;
     }
-    std::optional<Uevent> event = parse_uevent({buffer.data(), received.size});
+    std::optional<Uevent> event = parse_uevent({buffer.data(), datagram->size});
     if (event && is_of_gpu(*event)) {
       return event;
     }

@@ -14,7 +14,7 @@
 
 namespace gputrace::rig {
 
-inline constexpr std::uint64_t kBarBytes = 512 * 1024;
+inline constexpr std::uint64_t kBarBytes = std::uint64_t{512} * 1024;
 /// 2 on GC 6, else 5.
 [[nodiscard]] unsigned bar_number(const GpuModel& gpu);
 

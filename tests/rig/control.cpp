@@ -53,6 +53,7 @@ constexpr auto kCounters = std::to_array<NamedCounter>({
     {"regs_reads", &RigControl::regs_reads},
     {"unguarded_reads", &RigControl::unguarded_reads},
     {"writes_attempted", &RigControl::writes_attempted},
+    {"guarded", &RigControl::guarded},
     {"power_downs", &RigControl::power_downs},
 });
 

@@ -55,6 +55,7 @@ struct RigControl {
   Counter unguarded_reads{0};          ///< of them with the graphics core without power
   Counter writes_attempted{0};         ///< files of debugfs opened for writing, and writes
 
+  Counter guarded{0};      ///< 1 for 100 ms after each READ_MMR_REG
   Counter power_downs{0};  ///< times that 100 ms passed after a READ_MMR_REG
 
   sem_t read_is_held{};   ///< posted once for each call that begins to wait

@@ -98,6 +98,8 @@ fuse_lowlevel_ops FuseRequests::operations() {
 void FuseRequests::idle(std::int64_t now_ns) {
   if (core_->end_power_if_due(now_ns)) {
     bar_->renew(now_ns);
+    control_->guarded = 0;
+    ++control_->power_downs;
     ::sem_post(&control_->power_is_down);
   }
 }

@@ -10,6 +10,7 @@ constexpr std::int64_t kGuardNs = 100 * kNsPerMs;  // GFX_OFF_DELAY_ENABLE, amdg
 
 void GraphicsCore::hold_power(std::int64_t now_ns) noexcept {
   is_held_up_ = true;
+  control_->guarded = 1;
   guarded_ns_ = now_ns;
 }
 
@@ -22,7 +23,6 @@ bool GraphicsCore::end_power_if_due(std::int64_t now_ns) noexcept {
     return false;
   }
   is_held_up_ = false;
-  ++control_->power_downs;
   return true;
 }
 

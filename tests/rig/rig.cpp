@@ -150,7 +150,12 @@ bool Rig::wait_for_held_read(std::chrono::seconds timeout) {
 }
 
 bool Rig::wait_for_power_down(std::chrono::seconds timeout) {
-  return wait_for(control_->power_is_down, timeout);
+  while (control_->guarded != 0) {  // the semaphore may be posted from earlier times
+    if (!wait_for(control_->power_is_down, timeout)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void Rig::release_reads() {

@@ -47,7 +47,7 @@ class Rig {
   void hold_privileged_reads() { control_->hold_privileged_reads = 1; }
   /// True when one has begun to wait; false after `timeout`.
   [[nodiscard]] bool wait_for_held_read(std::chrono::seconds timeout = std::chrono::seconds(60));
-  /// True when 100 ms have passed after a READ_MMR_REG, for each time once.
+  /// True when 100 ms have passed after the latest READ_MMR_REG.
   [[nodiscard]] bool wait_for_power_down(std::chrono::seconds timeout = std::chrono::seconds(60));
   /// Lets waiting reads return and holds no more.
   void release_reads();
