@@ -153,7 +153,7 @@ Status serve(const Arguments& arguments, const LogSink& log) {
   if (!kept) {
     return tl::unexpected<Error>(kept.error());
   }
-  log(LogLevel::kInfo, fmt::format("gputraced {}, capabilities: {}", GPUTRACE_VERSION,
+  log(LogLevel::kInfo, fmt::format("version {}, capabilities: {}", GPUTRACE_VERSION,
                                    kept->empty() ? "none" : *kept));
   if (::geteuid() != 0) {
     log(LogLevel::kHint,

@@ -27,8 +27,10 @@ std::int64_t to_ns(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-std::string cause_of(const std::string& pci) {
-  return "background " + pci;
+/// The same cause may come with other figures: free bytes, the number of a process.
+std::string cause_of(const std::string& pci, std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return "background " + pci + text;
 }
 
 }  // namespace
@@ -157,7 +159,7 @@ void Background::failed(const std::string& pci, Watched& watched, const std::str
   watched.retry_ns = now_ns + kRetryNs;
   watched.problem = why;
   log_.say_once(
-      LogLevel::kWarning, cause_of(pci) + why,
+      LogLevel::kWarning, cause_of(pci, why),
       fmt::format("background: {} is not sampled: {}; tried again each minute", watched.name, why));
 }
 
@@ -176,7 +178,7 @@ void Background::answered(SessionId session, const ipc::Answer& answer, std::int
       log_.say_once(LogLevel::kWarning, "share " + pci, shared.error().message);
     }
   } else if (const auto* warning = std::get_if<ipc::WarningAnswer>(&answer)) {
-    log_.say_once(LogLevel::kWarning, cause_of(pci) + warning->text,
+    log_.say_once(LogLevel::kWarning, cause_of(pci, warning->text),
                   fmt::format("background: {}: {}", watched.name, warning->text));
     if (warning->recording_ended) {
       stop(watched, now_ns);

@@ -33,17 +33,12 @@ std::string gc_text(const os::GpuDevice& gpu) {
 Status Clients::admit(ipc::ClientId client, const ipc::Peer& peer) {
   const bool member = peer.gid == parts_.group || std::find(peer.groups.begin(), peer.groups.end(),
                                                             parts_.group) != peer.groups.end();
-  const std::string who = fmt::format("user {} (process {})", peer.uid, peer.pid);
   if (peer.uid != 0 && peer.uid != ::geteuid() && !member) {
-    const std::string why = fmt::format(
-        "user {} is not in the group {} of gputraced; an administrator can change that with "
-        "`usermod -aG {} USER`, then log in again",
-        peer.uid, parts_.config.group, parts_.config.group);
-    parts_.log.say_once(LogLevel::kWarning, fmt::format("refused {}", peer.uid),
-                        "refused " + who + ": " + why);
-    return fail(ErrorCode::kPermissionDenied, why);
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("user {} is not in the group {} of gputraced; an administrator can "
+                            "change that with `usermod -aG {} USER`, then log in again",
+                            peer.uid, parts_.config.group, parts_.config.group));
   }
-  parts_.log.say_once(LogLevel::kInfo, "connected " + who, who + " has connected");
   callers_[client] = {client, peer.uid, peer.pid};
   return {};
 }

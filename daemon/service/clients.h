@@ -10,7 +10,6 @@
 
 #include "daemon/ipc/control_server.h"
 #include "daemon/os/gpu_device.h"
-#include "daemon/service/cause_log.h"
 #include "daemon/service/config.h"
 #include "daemon/service/recorders.h"
 #include "daemon/service/recordings.h"
@@ -26,7 +25,6 @@ class Clients final : public ipc::ControlHandler {
     SessionShelf& shelf;
     const Config& config;
     const os::SystemRoots& roots;
-    CauseLog& log;
     std::function<void(ipc::ClientId, const ipc::Reply&, UniqueFd)> reply;
     /// Everything but what the recorders and files say: name, uptime, background, problems.
     std::function<void(ipc::StatusReply&)> complete_status;

@@ -358,7 +358,7 @@ void Recorders::forget_child(const RecorderChild* child, const std::string& how,
   const std::string text =
       fmt::format("the recorder of {} (process {}) {}", child->gpu().name, child->pid(), how);
   if (child->state() == RecorderChild::State::kServing) {
-    log_.say_once(LogLevel::kError, text, text);
+    log_.say_once(LogLevel::kError, "died " + child->gpu().pci + how, text);
   } else if (child->state() == RecorderChild::State::kDead) {
     log_.say(LogLevel::kInfo, text);
     log_.over(stuck_cause(child->gpu().pci));

@@ -56,7 +56,7 @@ class Service {
               server_->reply(client, reply);
             },
             log_),
-        clients_({recorders_, recordings_, options_.shelf, options_.config, options_.roots, log_,
+        clients_({recorders_, recordings_, options_.shelf, options_.config, options_.roots,
                   [this](ipc::ClientId client, const ipc::Reply& reply, UniqueFd fd) {
                     server_->reply(client, reply, std::move(fd));
                   },

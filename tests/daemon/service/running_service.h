@@ -80,6 +80,7 @@ class RunningService {
     service::Config config;
     MakeReader make_reader = idle_reader;
     std::function<void(const std::filesystem::path& sys)> change_sysfs;
+    std::filesystem::path data;  ///< of another that has ended; empty = its own
   };
 
   RunningService() : RunningService(Setup{}) {}
@@ -92,7 +93,7 @@ class RunningService {
       setup_.change_sysfs(sys());
     }
     setup_.config.socket = folder() / "socket";
-    setup_.config.data_dir = folder() / "data";
+    setup_.config.data_dir = data();
     std::ofstream(log_file()).close();
     auto uevents = std::array<int, 2>{};
     GPUTRACE_CHECK(
@@ -165,7 +166,9 @@ class RunningService {
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path sys() const { return folder() / "sys"; }
-  [[nodiscard]] std::filesystem::path data() const { return folder() / "data"; }
+  [[nodiscard]] std::filesystem::path data() const {
+    return setup_.data.empty() ? folder() / "data" : setup_.data;
+  }
   [[nodiscard]] std::filesystem::path config_file() const { return folder() / "config.toml"; }
   [[nodiscard]] std::filesystem::path sessions() const {
     return data() / "sessions" / std::to_string(::geteuid());

@@ -81,8 +81,10 @@ void make_discrete_suspendable(const std::filesystem::path& sys, const std::stri
 
 TEST_CASE("bursts of samples go into a day file that the group may read") {
   test::TempDir signs;
-  RunningService service(
-      {.config = monitoring(), .make_reader = signs_in(signs.path()), .change_sysfs = {}});
+  RunningService service({.config = monitoring(),
+                          .make_reader = signs_in(signs.path()),
+                          .change_sysfs = {},
+                          .data = {}});
   REQUIRE(test::wait_for_change(signs.path(), [&] {
     return std::filesystem::exists(signs.path() / (std::string("sampled-") + kApu));
   }));
@@ -110,11 +112,12 @@ TEST_CASE("a device with runtime power management is sampled only while somebody
     REQUIRE(service.wait_for_log(std::string("background/") + kApu));
   };
   SUBCASE("nobody") {
-    RunningService service({.config = monitoring(),
-                            .make_reader = test::idle_reader,
-                            .change_sysfs = [](const std::filesystem::path& sys) {
-                              make_discrete_suspendable(sys, "");
-                            }});
+    RunningService service(
+        {.config = monitoring(),
+         .make_reader = test::idle_reader,
+         .change_sysfs =
+             [](const std::filesystem::path& sys) { make_discrete_suspendable(sys, ""); },
+         .data = {}});
     last_look(service);
     service.send_signal(SIGTERM);
     CHECK(service.wait_until_gone() == 0);
@@ -124,11 +127,13 @@ TEST_CASE("a device with runtime power management is sampled only while somebody
   SUBCASE("a game") {
     RunningService service({.config = monitoring(),
                             .make_reader = test::idle_reader,
-                            .change_sysfs = [](const std::filesystem::path& sys) {
-                              make_discrete_suspendable(
-                                  sys,
-                                  "                game     1 128   n    n  1000          0\n");
-                            }});
+                            .change_sysfs =
+                                [](const std::filesystem::path& sys) {
+                                  make_discrete_suspendable(
+                                      sys,
+                                      "                game     1 128   n    n  1000          0\n");
+                                },
+                            .data = {}});
     REQUIRE(service.wait_for_log(std::string("background/") + kDiscrete));
     // It ends: the next look stops the monitoring.
     std::filesystem::remove_all(service.sys() / "kernel");
