@@ -27,7 +27,7 @@ namespace {
 constexpr unsigned long kSetState = 0xc0282000;
 constexpr unsigned long kSetStateV2 = 0xc02c2001;
 constexpr std::uint32_t kAllOnes = 0xffffffff;
-constexpr std::uint64_t kStatusAddress = 4 * 0x2004;
+constexpr std::uint64_t kStatusAddress = std::uint64_t{4} * 0x2004;
 constexpr std::uint32_t kStatusWord = 0xab002004;
 
 UniqueFd open_file(const Rig& rig, const char* name, int flags = O_RDONLY) {
