@@ -19,11 +19,12 @@ namespace {
 
 constexpr regdb::GcVersion kPhoenix{11, 0, 1};
 constexpr regdb::GcVersion kTahiti{6, 0, 0};
+constexpr std::uint64_t kBarSize = 0x80000;  // as of Phoenix
 
 /// A PCI device in sysfs whose register BAR holds its own offsets.
 class PciTree {
  public:
-  explicit PciTree(int bar = 5, std::uint64_t size = 512 * 1024) : bar_(bar) {
+  explicit PciTree(int bar = 5, std::uint64_t size = kBarSize) : bar_(bar) {
     std::filesystem::create_directories(device());
     write_resources(size);
     write_bar(size);
@@ -61,6 +62,7 @@ class PciTree {
       regdb::GcVersion gc,
       const std::vector<std::uint32_t>& offsets = {0x2011, 0x2007, 0x2010}) const {
     std::vector<sampler::OfferedRegister> registers;
+    registers.reserve(offsets.size());
     for (const std::uint32_t offset : offsets) {
       registers.push_back({fmt::format("R{:x}", offset), offset, "bar"});
     }
@@ -116,12 +118,12 @@ TEST_CASE("libpci tells the size of a BAR") {
   const PciTree tree;
   const auto size = bar_size(tree.gpu(), 5, tree.roots());
   REQUIRE(size);
-  CHECK(*size == 512 * 1024);
+  CHECK(*size == kBarSize);
   const auto absent = bar_size(tree.gpu(), 2, tree.roots());
   REQUIRE_FALSE(absent);
   CHECK(has(absent.error().message, "no BAR 2"));
 
-  tree.write_resources(512 * 1024, 0x40101);  // I/O ports
+  tree.write_resources(kBarSize, 0x40101);  // I/O ports
   CHECK_FALSE(bar_size(tree.gpu(), 5, tree.roots()));
 }
 
