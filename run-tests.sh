@@ -13,8 +13,9 @@ build/release and runs every test through ctest. A test that this machine
 cannot run is skipped and says why.
 
   --yes   install without asking
-  --ci    the same with warnings as errors, then all tests again in asan-ubsan and
-          tsan builds, then clang-tidy-19 on the changed files; implies --yes
+  --ci    the same with warnings as errors and more kills of the daemon, two minutes of
+          tests/soak.sh, then all tests again in asan-ubsan and tsan builds, then
+          clang-tidy-19 on the changed files; implies --yes
   --long  with the slow tests and a minute of fuzzing for each parser
   --help  this text
 
@@ -78,6 +79,13 @@ tidy() {
     xargs -0 -n 2 -P "$jobs" clang-tidy-19 --quiet -p build/release
 }
 
+soak() {
+  echo "== soak"
+  local status=0
+  tests/soak.sh --minutes 2 || status=$?
+  ((status == 0 || status == 77)) || exit "$status"
+}
+
 fuzz() {
   echo "== fuzzing"
   CC=clang-19 CXX=clang++-19 cmake --preset release -B build/fuzz -DGPUTRACE_FUZZ=ON > /dev/null
@@ -91,7 +99,8 @@ fuzz() {
 }
 
 if [[ $ci == yes ]]; then
-  build_and_test release -DGPUTRACE_WERROR=ON
+  GPUTRACE_KILLS=60 build_and_test release -DGPUTRACE_WERROR=ON
+  soak
   build_and_test asan-ubsan
   build_and_test tsan
   tidy

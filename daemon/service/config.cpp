@@ -276,7 +276,7 @@ class Reading {
   }
 
   /// Keys that must fit each other. The line is that of the first that the file has.
-  Result<Config> check_background(const toml::table& root) const {
+  [[nodiscard]] Result<Config> check_background(const toml::table& root) const {
     const Config::Background& background = config_.background;
     const auto line_of = [&](std::initializer_list<std::string_view> keys) {
       for (const std::string_view key : keys) {
