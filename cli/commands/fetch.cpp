@@ -21,9 +21,9 @@ constexpr std::string_view kHelp =
 Usage: gputrace fetch [OPTIONS] [NAME]
 
 `gputrace record` fetches its recording by itself. One stays with gputraced when
-that was not possible: the disk was full, or gputrace was killed. `gputrace list`
-shows those. Without NAME all of them that are finished are fetched. gputraced
-deletes its own copy once the file is here.
+that was not possible: the disk was full, or gputrace was killed. `gputrace
+list` shows those. Without NAME all of them that are finished are fetched.
+gputraced deletes its own copy once the file is here.
 
 Options:
   -o, --output FILE    write this file (with NAME); default: the same name in

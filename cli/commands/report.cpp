@@ -68,7 +68,8 @@ Examples:
   gputrace report --json game.gputrace | jq '.units[] | select(.busy > 0.5)'
 
 Exit status: 0, also when the session has no valid sample (the report says so);
-1 when the file cannot be read, or nothing was recorded since TIME; 2 for a wrong command line.
+1 when the file cannot be read, or nothing was recorded since TIME; 2 for a
+wrong command line.
 )";
 
 struct Arguments {

@@ -92,11 +92,12 @@ Result<std::optional<ipc::Answer>> DaemonRecorder::receive() {
   if (!received && received.error().code == ErrorCode::kCorrupt) {
     return tl::unexpected(received.error());
   }
-  if (!received || !*received) {
+  std::optional<ipc::ReceivedReply> message = received ? std::move(*received) : std::nullopt;
+  if (!message) {
     lost_realtime_ns_ = read_time_anchor().realtime_ns;
     return std::optional<ipc::Answer>();  // deliver() tells it, with what became of the file
   }
-  std::optional<ipc::Answer> answer = answer_of(std::move((*received)->reply));
+  std::optional<ipc::Answer> answer = answer_of(std::move(message->reply));
   if (!answer) {
     return fail(ErrorCode::kCorrupt, "gputraced sent an answer that nobody asked for");
   }

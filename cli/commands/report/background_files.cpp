@@ -131,8 +131,10 @@ Result<BackgroundFiles> background_files_since(const std::filesystem::path& fold
       Result<std::optional<BackgroundFile>> file = look_at(path, since_realtime_ns);
       if (!file) {
         found.unreadable.push_back(file.error().message);
-      } else if (*file) {
-        found.files.push_back(std::move(**file));
+        continue;
+      }
+      if (std::optional<BackgroundFile>& overlapping = *file) {
+        found.files.push_back(std::move(*overlapping));
       }
     }
   }
