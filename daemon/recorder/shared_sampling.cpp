@@ -39,7 +39,14 @@ Result<GpuOnOffer> SharedSampling::open(const GpuRequest& request) {
   {
     const std::scoped_lock lock(mutex_);
     if (gpu_) {
-      return *gpu_;
+      GpuOnOffer offer = *gpu_;
+      if (request.source != request_.source) {
+        offer.notes.push_back(
+            fmt::format("--source {} has no effect: another session samples this GPU with --source "
+                        "{}, and both get the same samples",
+                        request.source, request_.source));
+      }
+      return offer;
     }
     opening_since_ns_ = monotonic_now_ns();
   }
