@@ -64,7 +64,7 @@ enter_debian_tree() {
   exec 9>&-
   mkdir "$work/layers"
   # A file system of its own: the one of $work may be an overlay, which cannot be the upper layer.
-  mount -t tmpfs -o size=1G gputrace-test "$work/layers" || skip "cannot mount a tmpfs"
+  mount -t tmpfs -o size=4G gputrace-test "$work/layers" || skip "cannot mount a tmpfs"
   mkdir "$work/layers/upper" "$work/layers/work" "$work/tree"
   mount -t overlay gputrace-test "$work/tree" \
     -o "lowerdir=$cache,upperdir=$work/layers/upper,workdir=$work/layers/work" ||

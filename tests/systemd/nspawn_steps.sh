@@ -5,9 +5,9 @@ set -euo pipefail
 export LC_ALL=C.UTF-8 TERM=dumb
 step=start
 tell() {
-  local status=$?
+  local status=$? command=$BASH_COMMAND
   ((status != 0)) || return 0
-  echo "failed at: $step (status $status)"
+  echo "failed at: $step: $command (status $status)"
   systemctl status --no-pager gputraced.service gputraced.socket || true
   journalctl -b --no-pager -u gputraced.service -o short-monotonic | tail -n 60
 }

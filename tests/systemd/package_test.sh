@@ -64,7 +64,7 @@ in_tree dpkg -i /tmp/gputrace.deb > "$work/dpkg.log" 2>&1 || { cat "$work/dpkg.l
 [[ $(in_tree dpkg-query -W -f '${db:Status-Abbrev}' gputrace) == 'ii ' ]] || fail "is not installed"
 in_tree gputrace --version | grep -q '^gputrace [0-9]' || fail "gputrace does not run"
 in_tree getent group gputrace > /dev/null || fail "there is no group gputrace"
-[[ $(in_tree stat -c '%a %U %G' /var/lib/gputrace) == '750 root gputrace' ]] ||
+[[ $(in_tree stat -c '%a %U %G' /var/lib/gputrace) == '2750 root gputrace' ]] ||
   fail "/var/lib/gputrace: $(in_tree stat -c '%a %U %G' /var/lib/gputrace)"
 [[ -L $tree/etc/systemd/system/sockets.target.wants/gputraced.socket ]] || fail "the socket is not enabled"
 [[ ! -e $tree/etc/systemd/system/multi-user.target.wants/gputraced.service ]] ||

@@ -49,7 +49,7 @@ if ((EUID == 0)); then
   systemd-tmpfiles --root="$root" --create "$root/usr/lib/tmpfiles.d/gputrace.conf"
   gid=$(sed -n 's/^gputrace:[^:]*:\([0-9]*\):.*/\1/p' "$root/etc/group")
   found=$(stat -c '%a %u %g' "$root/var/lib/gputrace")
-  [[ $found == "750 0 $gid" ]] || { echo "/var/lib/gputrace is $found"; exit 1; }
+  [[ $found == "2750 0 $gid" ]] || { echo "/var/lib/gputrace is $found"; exit 1; }
   found=$(stat -c '%a %u' "$root/run/gputrace")
   [[ $found == "755 0" ]] || { echo "/run/gputrace is $found"; exit 1; }
 else
