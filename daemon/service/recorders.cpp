@@ -152,6 +152,7 @@ void Recorders::append_poll(std::vector<pollfd>& fds) const {
 
 void Recorders::dispatch(std::span<const pollfd> ready, std::int64_t now_ns) {
   std::vector<SessionId> ids;
+  ids.reserve(sessions_.size());
   for (const auto& [id, session] : sessions_) {
     ids.push_back(id);
   }
@@ -197,13 +198,14 @@ void Recorders::take_answers(SessionId id, std::int64_t now_ns) {
     if (!packet && packet.error().code == ErrorCode::kCorrupt) {
       continue;
     }
-    if (!packet || !packet->has_value()) {
+    const std::optional<ipc::Packet>* const received = packet ? &*packet : nullptr;
+    if (received == nullptr || !*received) {
       session.socket.reset();
       session.phase = Phase::kHungUp;
       session.deadline_ns = now_ns + kHangUpPatienceNs;
       return;
     }
-    Result<ipc::Answer> answer = ipc::decode_answer((*packet)->bytes);
+    Result<ipc::Answer> answer = ipc::decode_answer((*received)->bytes);
     if (answer) {
       take_answer(id, std::move(*answer), now_ns);
     } else {
@@ -346,7 +348,9 @@ void Recorders::cut(SessionId id, const std::string& why, std::int64_t now_ns) {
     return;
   }
   const Status started = helpers_.start(
-      [file = session.file] { static_cast<void>(store::finish_interrupted_session(file)); },
+      [file = session.file] {
+        [[maybe_unused]] const auto finished = store::finish_interrupted_session(file);
+      },
       answer_closed, now_ns, kFinishPatienceNs);
   if (!started) {
     answer_closed();  // fetching it finishes it
