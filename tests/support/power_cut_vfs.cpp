@@ -275,11 +275,10 @@ DiskImage PowerCutVfs::after_cut(std::size_t operations, Unsynced unsynced,
   const auto contents = [&](const Inode& inode) {
     std::string file = inode.synced;
     for (const std::size_t each : inode.pending) {
-      if (unsynced == Unsynced::kKept) {
-        apply(file, log_[each]);
-      } else if (unsynced == Unsynced::kSome && log_[each].kind == Kind::kWrite) {
+      if (unsynced == Unsynced::kSome && log_[each].kind == Kind::kWrite) {
         put_some_sectors(file, log_[each].offset, log_[each].bytes, random);
-      } else if (unsynced == Unsynced::kSome && random() % 2 == 0) {
+      } else if (unsynced == Unsynced::kKept ||
+                 (unsynced == Unsynced::kSome && random() % 2 == 0)) {
         apply(file, log_[each]);
       }
     }
