@@ -2,12 +2,16 @@
 # The first program of the container: puts the SIMULATED GPU of /mnt/rig (tests/rig) at the standard
 # paths, then becomes systemd.
 set -eu
-# An overlay keeps the rest of /sys; mounts below it have to be put back.
-mkdir -p /mnt/sys
-mount --rbind /sys /mnt/sys
-mount -t overlay gputrace-rig -o ro,lowerdir=/mnt/rig/sys:/mnt/sys /sys
-mount --rbind /mnt/sys/fs/cgroup /sys/fs/cgroup
-umount -lR /mnt/sys  # systemd does not start where the control groups are mounted twice
+# PrivateNetwork= gives the service a new /sys and takes only what is mounted below along. Overlays
+# keep the rest of each folder.
+for folder in /mnt/rig/sys/*; do
+  name=${folder##*/}
+  [ "$name" != kernel ] || continue
+  mount -t overlay gputrace-rig -o "ro,lowerdir=$folder:/sys/$name" "/sys/$name"
+done
+if [ -d /mnt/rig/sys/kernel/debug ]; then
+  mount --bind /mnt/rig/sys/kernel/debug /sys/kernel/debug
+fi
 mkdir -p /dev/dri
 mount --bind /mnt/rig/dev/dri /dev/dri
 exec /lib/systemd/systemd

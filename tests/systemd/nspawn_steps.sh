@@ -51,8 +51,9 @@ bits=$(sed -n 's/^CapEff:\s*//p' "/proc/$pid/status")
 
 begin "it sees what it needs and no more"
 inside() { nsenter --mount --target "$pid" -- "$@"; }
-inside test -r /etc/gputrace/gputraced.toml
-inside test -d /sys/class/drm
+for path in /etc/gputrace/gputraced.toml /sys/class/drm/renderD128 /dev/dri/renderD128 /var/lib/gputrace; do
+  inside test -e "$path" || { echo "the daemon does not see $path"; inside ls -la "$(dirname "$path")"; false; }
+done
 inside test -w /var/lib/gputrace
 for path in /etc/shadow /etc/machine-id /run/systemd/private /run/dbus /var/log /home/alice; do
   if inside test -e "$path"; then
