@@ -163,6 +163,7 @@ void SharedSampling::end_loop(ReadingThread& reading) {
     reader.reset();  // a device that is gone cannot come back through the old descriptors
   }
   std::unique_ptr<ReadingThread> ended;
+  std::unique_ptr<sampler::RegisterReader> unused;  // closing may wake the GPU: without the lock
   {
     const std::scoped_lock lock(mutex_);
     ended = std::move(reading_);
@@ -178,7 +179,7 @@ void SharedSampling::end_loop(ReadingThread& reading) {
     });
     const std::optional<Wish> next = wish();
     if (lost || !next) {
-      reader_.reset();
+      unused = std::move(reader_);
       gpu_.reset();
       gone_ = lost && next;
       look_again_ns_ = monotonic_now_ns() + kLookAgainNs;

@@ -34,6 +34,8 @@ void SessionFeed::push(std::shared_ptr<const SharedSegment> segment,
     dropped_ += block->totals;
     dropped_.dropped_ticks += block->size;
     dropped_ticks_ += block->dropped_ticks + static_cast<std::uint32_t>(block->size);
+    dropped_segment_ = std::move(segment);
+    dropped_end_ns_ = block->end_ns;
     return;
   }
   block->totals += std::exchange(dropped_, {});
@@ -56,6 +58,17 @@ void SessionFeed::push(Notice notice) {
 
 void SessionFeed::close() {
   const std::scoped_lock lock(mutex_);
+  if (dropped_ticks_ > 0) {
+    const std::size_t registers = dropped_segment_->registers.size();
+    auto block = std::make_unique<sampler::SampleBlock>(registers, 0);
+    block->register_count = registers;
+    block->start_ns = dropped_end_ns_;
+    block->end_ns = dropped_end_ns_;
+    block->totals = std::exchange(dropped_, {});
+    block->dropped_ticks = std::exchange(dropped_ticks_, 0);
+    bytes_ += bytes_of(*block);
+    items_.push_back({{}, std::move(dropped_segment_), std::move(block)});
+  }
   closed_ = true;
   woken_ = true;
   changed_.notify_one();
@@ -86,6 +99,11 @@ std::optional<FeedItem> SessionFeed::pop(std::int64_t timeout_ns) {
 bool SessionFeed::closed() const {
   const std::scoped_lock lock(mutex_);
   return closed_ && items_.empty();
+}
+
+bool SessionFeed::empty() const {
+  const std::scoped_lock lock(mutex_);
+  return items_.empty();
 }
 
 }  // namespace gputrace::recorder

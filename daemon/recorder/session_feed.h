@@ -50,7 +50,7 @@ class SessionFeed {
   void push(std::shared_ptr<const SharedSegment> segment,
             std::unique_ptr<sampler::SampleBlock> block);
   void push(Notice notice);
-  /// Nothing will follow.
+  /// Nothing will follow but a block that says what was dropped last.
   void close();
 
   /// Waits so long; absent when nothing came, and sooner after wake() or close().
@@ -59,6 +59,7 @@ class SessionFeed {
   void wake();
   /// True when closed and empty.
   [[nodiscard]] bool closed() const;
+  [[nodiscard]] bool empty() const;
 
  private:
   [[nodiscard]] bool is_full(std::size_t more_bytes) const;
@@ -69,6 +70,8 @@ class SessionFeed {
   std::size_t bytes_ = 0;
   sampler::SamplingTotals dropped_;  ///< of blocks that were not taken
   std::uint32_t dropped_ticks_ = 0;
+  std::shared_ptr<const SharedSegment> dropped_segment_;
+  std::int64_t dropped_end_ns_ = 0;
   bool woken_ = false;
   bool closed_ = false;
 };

@@ -133,9 +133,10 @@ void SharedSampling::leave(const std::shared_ptr<SessionFeed>& feed) {
 }
 
 void SharedSampling::close_if_unused() {
+  std::unique_ptr<sampler::RegisterReader> unused;  // closing may wake the GPU: without the lock
   const std::scoped_lock lock(mutex_);
   if (members_.empty() && reader_) {
-    reader_.reset();
+    unused = std::move(reader_);
     gpu_.reset();
   }
 }
@@ -203,7 +204,9 @@ void SharedSampling::adjust_loop() {
 
 void SharedSampling::tell(const Notice& notice) {
   for (const Member& member : members_) {
-    member.feed->push(notice);
+    Notice told = notice;  // what began before the session did is so from its start
+    told.event.time_ns = std::max(told.event.time_ns, member.joined_ns);
+    member.feed->push(std::move(told));
   }
 }
 

@@ -19,6 +19,7 @@ constexpr std::int64_t kAnchorNs = kNsPerSecond;
 constexpr std::int64_t kLatestCommitNs = 3 * kNsPerSecond / 2;
 // Of a device that comes and goes; the file has all events.
 constexpr int kMostWarnings = 8;
+constexpr std::size_t kMostKeptEvents = 256;
 constexpr double kMiB = 1024.0 * 1024.0;
 
 bool same_registers(const std::vector<sampler::OfferedRegister>& a,
@@ -84,16 +85,20 @@ WritingThread::Orders WritingThread::take_orders() {
 
 void WritingThread::run() {
   std::optional<store::SessionEnd> end;
-  while (!end || (!feed_->closed() && monotonic_now_ns() < end->end_ns + kReadGraceNs)) {
+  // A slow disk may have kept this thread for longer than the grace: what has come is written.
+  while (!end || (!feed_->closed() &&
+                  (!feed_->empty() || monotonic_now_ns() < end->end_ns + kReadGraceNs))) {
     if (std::optional<FeedItem> item = feed_->pop(kPopNs)) {
       take(std::move(*item));
     }
     Orders orders = take_orders();
     write_events(orders.events);
     write_anchor_when_due();
-    commit_when_due();
     if (orders.end) {
       end = orders.end;
+    }
+    if (!end) {  // else the end of the file is the next commit
+      commit_when_due();
     }
   }
   close_file(*end);
@@ -189,7 +194,11 @@ void WritingThread::count(const sampler::SampleBlock& block) {
 
 void WritingThread::write_events(const std::vector<store::Event>& events) {
   for (const store::Event& event : events) {
-    if (!write_failed_ && !pause_) {
+    if (pause_) {
+      if (pause_->events.size() < kMostKeptEvents) {
+        pause_->events.push_back(event);
+      }
+    } else if (!write_failed_) {
       write(writer_.write_event(event));
     }
   }
@@ -240,7 +249,7 @@ void WritingThread::begin_pause() {
   if (!write_failed_) {
     write(writer_.commit());
   }
-  pause_ = Pause{now_ns, now_ns, {}, 0};
+  pause_ = Pause{now_ns, now_ns, {}, 0, {}};
   if (!std::exchange(warned_of_reserve_, true)) {
     warn_({fmt::format("after {:.1f} s: {}", seconds_since_start(now_ns), text), false});
   }
@@ -250,6 +259,7 @@ void WritingThread::end_pause() {
   const std::int64_t now_ns = monotonic_now_ns();
   write_dropped();
   const Pause pause = *std::exchange(pause_, std::nullopt);
+  write_events(pause.events);
   write_events({{now_ns, "disk_reserve_over",
                  fmt::format("nothing was written for {:.1f} s ({} samples)",
                              static_cast<double>(now_ns - pause.since_ns) /
@@ -282,7 +292,8 @@ void WritingThread::write_dropped() {
 void WritingThread::close_file(store::SessionEnd end) {
   if (pause_) {
     write_dropped();
-    pause_.reset();
+    const Pause pause = *std::exchange(pause_, std::nullopt);
+    write_events(pause.events);
   }
   if (!feed_->closed() && !ended_ns_) {
     write_events({{end.end_ns, "warning",

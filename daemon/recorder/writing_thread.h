@@ -45,6 +45,7 @@ class WritingThread final : public SessionOutput {
     std::int64_t end_ns = 0;         ///< of the last block not written
     sampler::SamplingTotals totals;  ///< of blocks not written
     std::uint32_t dropped_ticks = 0;
+    std::vector<store::Event> events;  ///< marks and others, written when it is over
   };
 
   void run();

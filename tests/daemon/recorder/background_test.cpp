@@ -125,6 +125,7 @@ void record_over_a_full_disk(const std::filesystem::path& folder) {
   const auto warning = session.answer<ipc::WarningAnswer>();
   GPUTRACE_CHECK(!warning.recording_ended);
   GPUTRACE_CHECK(warning.text.find("reserve") != std::string::npos);
+  session.send(ipc::MarkOrder{monotonic_now_ns(), "while the disk was full"});
   std::filesystem::remove(filler);
   recorder.wait_until([&](const auto&) {
     return has(event_kinds(store::SessionReader::open(order.file).value()), "disk_reserve_over");
@@ -133,6 +134,7 @@ void record_over_a_full_disk(const std::filesystem::path& folder) {
   GPUTRACE_CHECK(!closed.cut);
   const store::SessionReader written = store::SessionReader::open(order.file).value();
   GPUTRACE_CHECK(has(event_kinds(written), "disk_reserve"));
+  GPUTRACE_CHECK(has(event_kinds(written), "mark"));
   std::uint64_t dropped = 0;
   for (const store::StoredSegment& segment : written.segments()) {
     dropped += segment.totals.dropped_ticks;

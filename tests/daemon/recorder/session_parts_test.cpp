@@ -101,6 +101,30 @@ TEST_CASE("a full feed drops, never waits, and says what it dropped in the next 
   CHECK(item->block->totals.ticks == pushed - kept + 10);
 }
 
+TEST_CASE("what a full feed dropped last is told when it closes") {
+  SessionFeed feed;
+  const auto segment = std::make_shared<SharedSegment>();
+  constexpr std::size_t kTicks = 20'000;
+  constexpr int kBlocks = 50;
+  for (int i = 0; i < kBlocks; ++i) {
+    feed.push(segment, block_of(kTicks, i * static_cast<std::int64_t>(kTicks)));
+  }
+  feed.close();
+  std::uint64_t kept = 0;
+  std::uint64_t dropped = 0;
+  std::int64_t end_ns = 0;
+  while (auto item = feed.pop(0)) {
+    REQUIRE(item->block);
+    kept += item->block->size;
+    dropped += item->block->dropped_ticks;
+    end_ns = item->block->end_ns;
+  }
+  CHECK(dropped > 0);
+  CHECK(kept + dropped == kBlocks * kTicks);
+  CHECK(end_ns == kBlocks * static_cast<std::int64_t>(kTicks) * kNsPerMs);
+  CHECK(feed.closed());
+}
+
 TEST_CASE("a closed feed gives what it has and then says that it is closed") {
   SessionFeed feed;
   feed.push(Notice{{1, "lost", "why"}, "warn"});
