@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cxxopts.hpp>
 #include <exception>
@@ -127,6 +128,12 @@ service::ServiceNotices notices() {
 
 Status serve(const Arguments& arguments, const LogSink& log) {
   ::umask(S_IRWXG | S_IRWXO);
+  // A reload asked for while it starts waits until it has: by default SIGHUP ends a process, which
+  // systemd takes for a clean end.
+  sigset_t hang_up{};
+  ::sigemptyset(&hang_up);
+  ::sigaddset(&hang_up, SIGHUP);
+  ::sigprocmask(SIG_BLOCK, &hang_up, nullptr);
   const Result<service::Config> config = load_config(arguments);
   if (!config) {
     return tl::unexpected<Error>(config.error());

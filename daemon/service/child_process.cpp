@@ -21,7 +21,8 @@ Result<ChildProcess> fork_child(const std::function<void()>& body) {
     sigset_t none{};
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    body();
+    // An exception must not unwind into the daemon's frames, whose work is not the child's.
+    [&body]() noexcept { body(); }();
     ::_exit(0);
   }
   // Not pidfd_open(3): the header of glibc 2.36 does not say extern "C".

@@ -31,9 +31,15 @@ std::string gc_text(const os::GpuDevice& gpu) {
 }  // namespace
 
 Status Clients::admit(ipc::ClientId client, const ipc::Peer& peer) {
+  const uid_t own = ::geteuid();
+  if (own != 0 && peer.uid != 0 && peer.uid != own) {
+    // Its group may be one of many users.
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("this gputraced runs as user {} and serves that user alone", own));
+  }
   const bool member = peer.gid == parts_.group || std::find(peer.groups.begin(), peer.groups.end(),
                                                             parts_.group) != peer.groups.end();
-  if (peer.uid != 0 && peer.uid != ::geteuid() && !member) {
+  if (peer.uid != 0 && peer.uid != own && !member) {
     return fail(ErrorCode::kPermissionDenied,
                 fmt::format("user {} is not in the group {} of gputraced; an administrator can "
                             "change that with `usermod -aG {} USER`, then log in again",

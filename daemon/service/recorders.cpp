@@ -65,6 +65,7 @@ Result<SessionId> Recorders::start(const GpuLabel& gpu, ipc::StartOrder order, S
 }
 
 Result<RecorderChild*> Recorders::child_for(const GpuLabel& gpu, std::int64_t now_ns) {
+  const RecorderChild* hung = nullptr;
   for (const std::unique_ptr<RecorderChild>& child : children_) {
     if (child->gpu().pci != gpu.pci) {
       continue;
@@ -74,12 +75,15 @@ Result<RecorderChild*> Recorders::child_for(const GpuLabel& gpu, std::int64_t no
     }
     if (child->state() == RecorderChild::State::kStuck ||
         child->state() == RecorderChild::State::kDead) {
-      return fail(ErrorCode::kBusy,
-                  fmt::format("the recorder of {} (process {}) hangs in the driver; it can be "
-                              "sampled again when that process is gone, after a restart of the "
-                              "machine at the latest (`dmesg` may say more)",
-                              gpu.name, child->pid()));
+      hung = child.get();
     }
+  }
+  if (hung != nullptr) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("the recorder of {} (process {}) hangs in the driver; it can be "
+                            "sampled again when that process is gone, after a restart of the "
+                            "machine at the latest (`dmesg` may say more)",
+                            gpu.name, hung->pid()));
   }
   Result<std::unique_ptr<RecorderChild>> started = RecorderChild::start(gpu, open_gpu_, now_ns);
   if (!started) {
@@ -293,7 +297,15 @@ void Recorders::check_deadline(SessionId id, std::int64_t now_ns) {
   RecorderChild* child = session.child;
   if (child != nullptr && child->state() == RecorderChild::State::kServing &&
       session.phase == Phase::kStarting) {
-    give_up(*child, fmt::format("opening {} does not return", child->gpu().name), now_ns);
+    if (child->stuck_s(now_ns) > 0) {
+      give_up(*child, fmt::format("opening {} does not return", child->gpu().name), now_ns);
+    } else {
+      // Others record: what hangs is the file of this one.
+      cut(id,
+          fmt::format("the recording of {} does not begin; the disk may be slow",
+                      child->gpu().name),
+          now_ns);
+    }
   } else if (session.phase == Phase::kHungUp || session.phase == Phase::kStopping) {
     cut(id, session.why.empty() ? "its recorder does not answer" : session.why, now_ns);
   }
@@ -379,17 +391,6 @@ void Recorders::forget_child(const RecorderChild* child, const std::string& how,
     session.child = nullptr;
   }
   std::erase_if(children_, [child](const auto& entry) { return entry.get() == child; });
-}
-
-std::int64_t Recorders::next_deadline_ns() const {
-  std::int64_t next_ns = kNever;
-  for (const std::unique_ptr<RecorderChild>& child : children_) {
-    next_ns = std::min(next_ns, child->deadline_ns());
-  }
-  for (const auto& [id, session] : sessions_) {
-    next_ns = std::min(next_ns, session.deadline_ns);
-  }
-  return next_ns;
 }
 
 }  // namespace gputrace::service

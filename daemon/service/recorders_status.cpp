@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "daemon/service/poll_set.h"
 #include "daemon/service/recorders.h"
 
 namespace gputrace::service {
@@ -11,6 +12,17 @@ std::size_t Recorders::session_count() const {
   return static_cast<std::size_t>(
       std::count_if(sessions_.begin(), sessions_.end(),
                     [](const auto& entry) { return entry.second.phase != Phase::kEnded; }));
+}
+
+std::int64_t Recorders::next_deadline_ns() const {
+  std::int64_t next_ns = kNever;
+  for (const std::unique_ptr<RecorderChild>& child : children_) {
+    next_ns = std::min(next_ns, child->deadline_ns());
+  }
+  for (const auto& [id, session] : sessions_) {
+    next_ns = std::min(next_ns, session.deadline_ns);
+  }
+  return next_ns;
 }
 
 std::vector<ipc::RecorderEntry> Recorders::entries() const {

@@ -16,6 +16,13 @@ namespace gputrace::service {
 
 namespace {
 
+/// A session that comes or goes may restart the loop of all others, and has threads and a socket
+/// until it has ended: whoever connects anew each time must not do that without end.
+constexpr double kMostStartsAtOnce = 100;
+constexpr double kStartsPerSecond = 2;
+/// The daemon looks through them at each request.
+constexpr std::size_t kMostSessionsKept = 4096;
+
 std::string mib(std::uint64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
 }
@@ -68,6 +75,24 @@ Status Recordings::check_start(const Caller& caller, double rate_hz) const {
   return {};
 }
 
+Status Recordings::count_start(uid_t uid, std::int64_t now_ns) {
+  const auto left_now = [now_ns](const Starts& starts) {
+    const double seconds = static_cast<double>(now_ns - starts.at_ns) / 1e9;
+    return std::min(kMostStartsAtOnce, starts.left + seconds * kStartsPerSecond);
+  };
+  std::erase_if(starts_,
+                [&](const auto& entry) { return left_now(entry.second) >= kMostStartsAtOnce; });
+  Starts& starts = starts_.try_emplace(uid, Starts{kMostStartsAtOnce, now_ns}).first->second;
+  starts = {left_now(starts), now_ns};
+  if (starts.left < 1) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("user {} began more than {} sessions of late; try again in a second",
+                            uid, kMostStartsAtOnce));
+  }
+  starts.left -= 1;
+  return {};
+}
+
 Status Recordings::check_room(uid_t uid) const {
   const Config::Limits& limits = config_.limits;
   if (count(uid) >= limits.recordings_per_user) {
@@ -81,6 +106,12 @@ Status Recordings::check_room(uid_t uid) const {
                 fmt::format("gputraced keeps {} for user {}, and limits.bytes_per_user allows {}; "
                             "take them with `gputrace fetch`",
                             mib(bytes), uid, mib(limits.bytes_per_user)));
+  }
+  if (const auto kept = shelf_.sessions_of(uid); kept && kept->size() >= kMostSessionsKept) {
+    return fail(ErrorCode::kNoSpace,
+                fmt::format("gputraced keeps {} sessions for user {}, its limit; take them with "
+                            "`gputrace fetch`",
+                            kept->size(), uid));
   }
   const Result<DiskSpace> disk = shelf_.disk_space();
   if (!disk) {
@@ -119,6 +150,9 @@ Status Recordings::record(const Caller& caller, const ipc::RecordRequest& reques
   if (Status room = check_room(caller.uid); !room) {
     return room;
   }
+  if (Status counted = count_start(caller.uid, now_ns); !counted) {
+    return counted;
+  }
   const Result<std::filesystem::path> file =
       shelf_.new_recording(caller.uid, stem_of(request), read_time_anchor().realtime_ns);
   if (!file) {
@@ -152,6 +186,9 @@ Status Recordings::subscribe(const Caller& caller, const ipc::SubscribeRequest& 
   const Result<os::GpuDevice> gpu = find_gpu(request.gpu);
   if (!gpu) {
     return tl::unexpected<Error>(gpu.error());
+  }
+  if (Status counted = count_start(caller.uid, now_ns); !counted) {
+    return counted;
   }
   ipc::StartOrder order;
   order.source = "auto";

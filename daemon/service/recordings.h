@@ -71,10 +71,17 @@ class Recordings final : public SessionOwner {
   };
 
   [[nodiscard]] Status check_start(const Caller& caller, double rate_hz) const;
+  /// Counts a start of the user; kBusy when there were too many of late.
+  [[nodiscard]] Status count_start(uid_t uid, std::int64_t now_ns);
   [[nodiscard]] Status check_room(uid_t uid) const;
   [[nodiscard]] Result<os::GpuDevice> find_gpu(const std::string& selector) const;
   void end(SessionId session, const std::string& why, std::int64_t now_ns);
   [[nodiscard]] std::map<SessionId, Entry>::const_iterator find(ipc::ClientId client) const;
+
+  struct Starts {
+    double left = 0;  ///< at `at_ns`
+    std::int64_t at_ns = 0;
+  };
 
   Recorders& recorders_;
   SessionShelf& shelf_;
@@ -83,6 +90,7 @@ class Recordings final : public SessionOwner {
   SendReply reply_;
   CauseLog& log_;
   std::map<SessionId, Entry> entries_;
+  std::map<uid_t, Starts> starts_;
 };
 
 }  // namespace gputrace::service

@@ -99,6 +99,7 @@ class Service {
   std::int64_t retention_ns_ = kNever;
   std::int64_t watchdog_ns_ = kNever;
   std::int64_t end_ns_ = kNever;  ///< ends by then
+  bool is_ready_ = false;
   bool look_at_gpus_ = false;
   std::string said_status_;
 };
@@ -122,6 +123,10 @@ void Service::begin() {
     watchdog_ns_ = started_ns_;
   }
   const auto ready = [this] {
+    if (end_ns_ != kNever) {
+      return;
+    }
+    is_ready_ = true;
     say_ready();
     const std::int64_t now_ns = monotonic_now_ns();
     retention_ns_ = now_ns;
@@ -227,7 +232,9 @@ void Service::start_retention(std::int64_t now_ns) {
 }
 
 void Service::reload() {
-  tell(options_.notices.reloading);
+  if (is_ready_) {
+    tell(options_.notices.reloading);
+  }
   Result<Config> loaded = options_.reload
                               ? options_.reload()
                               : fail(ErrorCode::kUnsupported, "there is no configuration file");
@@ -250,12 +257,16 @@ void Service::reload() {
     config = std::move(*loaded);
     log_.say(LogLevel::kInfo, "the configuration was read again");
     const std::int64_t now_ns = monotonic_now_ns();
-    if (new_background) {
+    if (new_background && is_ready_) {
       background_.restart(now_ns);
     }
-    retention_ns_ = std::min(retention_ns_, now_ns);
+    if (is_ready_ && end_ns_ == kNever) {
+      retention_ns_ = std::min(retention_ns_, now_ns);
+    }
   }
-  say_ready();
+  if (is_ready_) {
+    say_ready();
+  }
 }
 
 void Service::begin_to_end(std::int64_t now_ns) {

@@ -328,7 +328,16 @@ Status SessionShelf::remove(uid_t uid, std::string_view name) {
   if (!folder) {
     return tl::unexpected<Error>(folder.error());
   }
-  return remove_files(folder->get(), std::string(name), path);
+  const UniqueFd file(::openat(folder->get(), std::string(name).c_str(),
+                               O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const Status removed = remove_files(folder->get(), std::string(name), path);
+  struct stat info{};
+  // A client that keeps the descriptor it fetched would keep the space too, beyond its limit.
+  if (removed && file && ::fstat(file.get(), &info) == 0 && info.st_nlink == 0 &&
+      ::ftruncate(file.get(), 0) != 0) {
+    return fail_errno(errno, "cannot give back the space of " + (path / name).string());
+  }
+  return removed;
 }
 
 std::vector<std::filesystem::path> SessionShelf::apply_retention(
@@ -374,7 +383,7 @@ Result<DiskSpace> SessionShelf::disk_space() const {
   if (::fstatvfs(sessions_.get(), &info) != 0) {
     return fail_errno(errno, "cannot read the free space of " + data_dir_.string());
   }
-  return DiskSpace{std::uint64_t{info.f_bfree} * info.f_frsize,
+  return DiskSpace{std::uint64_t{info.f_bavail} * info.f_frsize,
                    std::uint64_t{info.f_blocks} * info.f_frsize};
 }
 

@@ -28,7 +28,7 @@ struct ShelvedSession {
 };
 
 struct DiskSpace {
-  std::uint64_t free_bytes = 0;  ///< for root
+  std::uint64_t free_bytes = 0;  ///< without what is kept for root, as recorders count it
   std::uint64_t total_bytes = 0;
 };
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -162,6 +163,28 @@ TEST_CASE("requests over a limit are refused with its name and a way out") {
     CHECK(error.code == ErrorCode::kNoSpace);
     CHECK(error.message.find("limits.reserve_bytes") != std::string::npos);
   }
+}
+
+TEST_CASE("whoever comes and goes without end is refused new sessions for a while") {
+  const RunningService service;
+  std::optional<Error> refused;
+  // A refusal comes before the answer to what was asked after it.
+  for (int i = 0; i < 400 && !refused; ++i) {
+    const ipc::ControlClient client = service.connect();
+    REQUIRE(client.send(ipc::SubscribeRequest{kApu, 100}));
+    REQUIRE(client.send(ipc::StatusRequest{}));
+    const Result<std::optional<ipc::ReceivedReply>> reply = client.receive(test::kPatienceNs);
+    REQUIRE_MESSAGE(reply.has_value(), test::error_text(reply));
+    REQUIRE(reply->has_value());
+    if (const auto* failed = std::get_if<ipc::FailedAnswer>(&(*reply)->reply)) {
+      refused = failed->error;
+    } else {
+      CHECK(i < 300);
+    }
+  }
+  REQUIRE(refused.has_value());
+  CHECK(refused->code == ErrorCode::kBusy);
+  CHECK(refused->message.find("more than 100 sessions of late") != std::string::npos);
 }
 
 TEST_CASE("a recording whose user has outgrown the limit is ended with a warning, and kept") {

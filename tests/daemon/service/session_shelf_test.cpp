@@ -286,6 +286,23 @@ TEST_CASE("a session is removed with what stands beside it, and nothing else is"
   CHECK(is_there(rig.of_user("b.gputrace")));
 }
 
+TEST_CASE("a removed session takes no space, though somebody still has it open") {
+  Rig rig;
+  for (const std::string_view name : {"a.gputrace", "b.gputrace"}) {
+    rig.put(rig.of_user(name), 4096);
+  }
+  // Somebody's second name of a file, such as a backup, is not ours to empty.
+  std::filesystem::create_hard_link(rig.of_user("b.gputrace"), rig.data / "kept");
+  const UniqueFd open_file(::open(rig.of_user("a.gputrace").c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(open_file);
+  REQUIRE(rig.shelf.remove(kUser, "a.gputrace"));
+  REQUIRE(rig.shelf.remove(kUser, "b.gputrace"));
+  struct stat info{};
+  REQUIRE(::fstat(open_file.get(), &info) == 0);
+  CHECK(info.st_size == 0);
+  CHECK(std::filesystem::file_size(rig.data / "kept") == 4096);
+}
+
 TEST_CASE("retention deletes what is too old, sessions and day files each by their days") {
   Rig rig;
   const auto days = rig.data / "background" / kPci;
