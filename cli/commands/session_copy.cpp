@@ -23,6 +23,14 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kPiecesPerSync = 16;
 constexpr int kMaxNumber = 10'000;
 constexpr int kRetryMs = 50;
+constexpr std::int64_t kAnswerNs = 5 * kNsPerSecond;
+
+/// How long the daemon may take for an answer.
+std::int64_t time_to_answer(std::optional<std::int64_t> deadline_ns) {
+  return deadline_ns
+             ? std::clamp<std::int64_t>(*deadline_ns - monotonic_now_ns(), kNsPerMs, kAnswerNs)
+             : kAnswerNs;
+}
 
 bool is_over(std::optional<std::int64_t> deadline_ns) {
   return deadline_ns && monotonic_now_ns() >= *deadline_ns;
@@ -81,7 +89,8 @@ Status copy_bytes(int from, int to, std::optional<std::int64_t> deadline_ns) {
 }
 
 void sync_folder(const std::filesystem::path& folder) {
-  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd fd(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd) {
     // A file system that cannot do this has no better way: the file itself is on the disk.
     ::fsync(fd.get());
@@ -144,11 +153,12 @@ Status SessionCopy::copy_to_pending(int fd, std::optional<std::int64_t> deadline
 Result<std::filesystem::path> fetch_session(const ipc::ControlClient& daemon,
                                             const std::string& name, SessionCopy& copy,
                                             std::optional<std::int64_t> deadline_ns) {
-  Result<ipc::ReceivedReply> answer = daemon.ask(ipc::FetchRequest{name});
+  Result<ipc::ReceivedReply> answer =
+      daemon.ask(ipc::FetchRequest{name}, time_to_answer(deadline_ns));
   while (!answer && answer.error().code == ErrorCode::kBusy && deadline_ns &&
          !is_over(deadline_ns)) {
     ::poll(nullptr, 0, kRetryMs);
-    answer = daemon.ask(ipc::FetchRequest{name});
+    answer = daemon.ask(ipc::FetchRequest{name}, time_to_answer(deadline_ns));
   }
   if (!answer) {
     return tl::unexpected(answer.error());
@@ -159,7 +169,8 @@ Result<std::filesystem::path> fetch_session(const ipc::ControlClient& daemon,
   Result<std::filesystem::path> file = copy.copy_from(answer->fd.get(), deadline_ns);
   if (file) {
     // Should this fail, the daemon's retention deletes its file later.
-    [[maybe_unused]] const Result<ipc::ReceivedReply> done = daemon.ask(ipc::DoneRequest{name});
+    [[maybe_unused]] const Result<ipc::ReceivedReply> done =
+        daemon.ask(ipc::DoneRequest{name}, time_to_answer(deadline_ns));
   }
   return file;
 }

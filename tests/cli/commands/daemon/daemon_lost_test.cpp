@@ -5,7 +5,9 @@
 
 #include <fstream>
 
+#include "cli/commands/session_copy.h"
 #include "daemon/base/time.h"
+#include "daemon/ipc/control_client.h"
 #include "daemon/store/session_reader.h"
 #include "tests/cli/commands/daemon/daemon_rig.h"
 
@@ -69,6 +71,26 @@ TEST_CASE("without a command a daemon that ends is a failed recording") {
   daemon.kill();
   CHECK(recording.finish() == 1);
   CHECK(recording.said(kHowToGet));
+}
+
+TEST_CASE("a daemon that does not answer a fetch keeps nobody beyond the deadline") {
+  const DaemonRig rig;
+  rig.shelve();
+  DaemonScript script;
+  script.mute_fetches = true;
+  const FakeDaemon daemon(rig.folder(), script);
+  const Result<ipc::ControlClient> client =
+      ipc::ControlClient::connect(FakeDaemon::socket(rig.folder()), "a test", 60 * kNsPerSecond);
+  REQUIRE(client);
+  Result<commands::SessionCopy> copy =
+      commands::SessionCopy::prepare(rig.file(), ipc::OnExisting::kRefuse);
+  REQUIRE(copy);
+  const std::int64_t began_ns = monotonic_now_ns();
+  const auto file = commands::fetch_session(*client, kFakeSession, *copy, began_ns + kNsPerMs);
+  CHECK(monotonic_now_ns() - began_ns < 4 * kNsPerSecond);
+  REQUIRE_FALSE(file);
+  CHECK(file.error().code == ErrorCode::kBusy);
+  CHECK_FALSE(std::filesystem::exists(rig.file()));
 }
 
 TEST_CASE("a full disk: the daemon keeps the recording, and the user hears how to get it") {

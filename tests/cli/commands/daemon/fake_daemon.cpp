@@ -90,6 +90,9 @@ class Handler final : public ipc::ControlHandler {
 
   void take_fetch(ipc::ClientId client, const std::string& name) {
     note("fetch " + name);
+    if (script_.mute_fetches) {
+      return;
+    }
     if (script_.busy_fetches-- > 0) {
       server_->reply(client, ipc::FailedAnswer{{ErrorCode::kBusy, name + " is being recorded"}});
       return;

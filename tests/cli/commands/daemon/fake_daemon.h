@@ -21,9 +21,10 @@ struct DaemonScript {
   std::optional<Error> refuse_client;
   std::optional<Error> refuse_record;
   bool die_at_record = false;
-  int busy_fetches = 0;      ///< so many are answered with kBusy first
-  bool recording = false;    ///< the sessions listed are being recorded
-  std::uint32_t marked = 0;  ///< recordings that a mark reaches
+  bool mute_fetches = false;  ///< they are not answered
+  int busy_fetches = 0;       ///< so many are answered with kBusy first
+  bool recording = false;     ///< the sessions listed are being recorded
+  std::uint32_t marked = 0;   ///< recordings that a mark reaches
   ipc::StatusReply status;
 };
 
