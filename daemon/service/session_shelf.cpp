@@ -330,7 +330,7 @@ Status SessionShelf::remove(uid_t uid, std::string_view name) {
   }
   const UniqueFd file(::openat(folder->get(), std::string(name).c_str(),
                                O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  const Status removed = remove_files(folder->get(), std::string(name), path);
+  Status removed = remove_files(folder->get(), std::string(name), path);
   struct stat info{};
   // A client that keeps the descriptor it fetched would keep the space too, beyond its limit.
   if (removed && file && ::fstat(file.get(), &info) == 0 && info.st_nlink == 0 &&
