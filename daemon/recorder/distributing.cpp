@@ -124,6 +124,7 @@ void SharedSampling::begin_segment(const sampler::SampleBlock& block) {
     gone_since_ns_ = block.start_ns;
     return;
   }
+  GPUTRACE_CHECK(gpu_.has_value());  // as long as a loop has its reader
   gpu_->registers = start.registers;
   segment_ = std::make_shared<SharedSegment>(
       SharedSegment{gpu_->identity, gpu_->regdb_table, running_.rate_hz, start.registers,

@@ -60,20 +60,19 @@ Result<GpuOnOffer> SharedSampling::open(const GpuRequest& request) {
     return fail(ErrorCode::kUnsupported, opened->identity.name + " offers no register to read");
   }
   request_ = request;
-  take_gpu(std::move(*opened));
-  return *gpu_;
+  return take_gpu(std::move(*opened));
 }
 
-void SharedSampling::take_gpu(OpenedGpu&& opened) {
+const GpuOnOffer& SharedSampling::take_gpu(OpenedGpu&& opened) {
   const auto registers = opened.reader->registers();
-  gpu_ = GpuOnOffer{std::move(opened.identity),
-                    std::move(opened.regdb_table),
-                    {registers.begin(), registers.end()},
-                    std::move(opened.notes),
-                    opened.load_seconds};
-  if (!gpu_->identity.pci.empty()) {
+  const GpuOnOffer& offer = gpu_.emplace(GpuOnOffer{std::move(opened.identity),
+                                                    std::move(opened.regdb_table),
+                                                    {registers.begin(), registers.end()},
+                                                    std::move(opened.notes),
+                                                    opened.load_seconds});
+  if (!offer.identity.pci.empty()) {
     request_.gpu =
-        gpu_->identity.pci;  // this one again if it vanishes, whatever its number is then
+        offer.identity.pci;  // this one again if it vanishes, whatever its number is then
   }
   reader_ = std::move(opened.reader);
   states_ = {};
@@ -85,6 +84,7 @@ void SharedSampling::take_gpu(OpenedGpu&& opened) {
     next_reason_ = "the GPU is back";
   }
   work_.notify_one();
+  return offer;
 }
 
 double SharedSampling::rate_with(double rate_hz) const {

@@ -39,6 +39,7 @@ class SharedSampling {
   SharedSampling(ReaderFactory open_gpu, std::function<void()> changed);
   SharedSampling(const SharedSampling&) = delete;
   SharedSampling& operator=(const SharedSampling&) = delete;
+  ~SharedSampling() = default;
 
   /// Opens the GPU unless it is open. kBusy while a read or an opening hangs. The request of the
   /// first session counts: all sessions share one reader.
@@ -74,7 +75,7 @@ class SharedSampling {
   // The distributing thread (distributing.cpp).
   void run();
   [[nodiscard]] ReadingThread* next_loop();
-  void start_loop(std::unique_lock<std::mutex>& lock, const Wish& wish);
+  void start_loop(std::unique_lock<std::mutex>& lock, const Wish& wanted);
   void distribute(ReadingThread& reading);
   void distribute_block(const sampler::SampleBlock& block);
   void begin_segment(const sampler::SampleBlock& block);
@@ -90,7 +91,7 @@ class SharedSampling {
   void tell_refusals();
   [[nodiscard]] std::size_t active() const;
   [[nodiscard]] std::int64_t stuck_ns() const;
-  void take_gpu(OpenedGpu&& opened);
+  const GpuOnOffer& take_gpu(OpenedGpu&& opened);
 
   ReaderFactory open_gpu_;
   std::function<void()> changed_;

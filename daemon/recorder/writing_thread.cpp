@@ -258,7 +258,7 @@ void WritingThread::begin_pause() {
 void WritingThread::end_pause() {
   const std::int64_t now_ns = monotonic_now_ns();
   write_dropped();
-  const Pause pause = *std::exchange(pause_, std::nullopt);
+  const Pause pause = std::exchange(pause_, std::nullopt).value_or(Pause{});
   write_events(pause.events);
   write_events({{now_ns, "disk_reserve_over",
                  fmt::format("nothing was written for {:.1f} s ({} samples)",
@@ -268,6 +268,9 @@ void WritingThread::end_pause() {
 }
 
 void WritingThread::drop(const sampler::SampleBlock& block) {
+  if (!pause_) {
+    return;
+  }
   pause_->end_ns = block.end_ns;
   pause_->totals += block.totals;
   pause_->totals.dropped_ticks += block.size;
@@ -292,7 +295,7 @@ void WritingThread::write_dropped() {
 void WritingThread::close_file(store::SessionEnd end) {
   if (pause_) {
     write_dropped();
-    const Pause pause = *std::exchange(pause_, std::nullopt);
+    const Pause pause = std::exchange(pause_, std::nullopt).value_or(Pause{});
     write_events(pause.events);
   }
   if (!feed_->closed() && !ended_ns_) {

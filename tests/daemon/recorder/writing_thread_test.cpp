@@ -20,7 +20,7 @@ std::unique_ptr<sampler::SampleBlock> block_from(std::int64_t start_ns) {
   block->register_count = 1;
   block->size = kTicks;
   block->start_ns = start_ns;
-  block->end_ns = start_ns + kTicks * kNsPerMs;
+  block->end_ns = start_ns + static_cast<std::int64_t>(kTicks) * kNsPerMs;
   for (std::size_t tick = 0; tick < kTicks; ++tick) {
     block->time_ns[tick] = start_ns + static_cast<std::int64_t>(tick) * kNsPerMs;
     block->states[tick] = sampler::SampleState::kValid;
