@@ -61,7 +61,7 @@ struct StartOrder {
   std::optional<std::string> label;
   std::optional<std::vector<std::string>> command;
   Purpose purpose = Purpose::kRecording;
-  std::optional<Bursts> bursts;
+  std::optional<Bursts> bursts = std::nullopt;
   /// With less than this left on the file's disk nothing is written until there is more again.
   std::uint64_t reserve_bytes = 0;
 

@@ -26,7 +26,7 @@ struct SamplingOptions {
   std::uint64_t seed = 1;  ///< of the instants
   std::int64_t block_ns = kNsPerSecond;
   /// At least a period long. Periods that begin outside of a burst are neither sampled nor missed.
-  std::optional<Burst> burst;
+  std::optional<Burst> burst = std::nullopt;
 };
 
 /// Ticks that a block must be able to hold for these options (one more than fit, for rounding).
