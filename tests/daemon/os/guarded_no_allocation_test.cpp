@@ -4,13 +4,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,26 +16,8 @@
 #include "daemon/base/unique_fd.h"
 #include "daemon/os/debugfs_registers.h"
 #include "daemon/os/guarded_reader.h"
+#include "tests/support/counted_allocations.h"
 #include "tests/support/temp_dir.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-// The nothrow, array and sized forms of libstdc++ end in these two.
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  std::abort();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  operator delete(memory);
-}
 
 using namespace gputrace;      // NOLINT(google-build-using-namespace)
 using namespace gputrace::os;  // NOLINT(google-build-using-namespace)
@@ -78,7 +57,7 @@ TEST_CASE("a guarded sample allocates nothing, be it good, late, asleep or lost"
     reader.read(monotonic_now_ns(), {read, states, cost_ns});
     return states[2];
   };
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = test::allocation_count();
   const auto good = sample();
   ioctl_errno = ENOENT;
   const auto reset = sample();
@@ -91,7 +70,7 @@ TEST_CASE("a guarded sample allocates nothing, be it good, late, asleep or lost"
   written = written && ::pwrite(power.get(), "active\n   ", 10, 0) == 10;
   const int truncated = ::truncate(file.c_str(), 0);
   const auto lost = sample();
-  const std::uint64_t after = allocations;
+  const std::uint64_t after = test::allocation_count();
   CHECK(after == before);
   CHECK(written);
   CHECK(truncated == 0);

@@ -1,44 +1,21 @@
-// An executable of its own: operator new is replaced here.
+// An executable of its own: operator new is replaced in it.
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "daemon/sampler/sampling_loop.h"
+#include "tests/support/counted_allocations.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_register_reader.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-std::atomic<std::uint64_t> frees{0};
-}  // namespace
-
-// The nothrow, array and sized forms of libstdc++ end in these two.
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  std::abort();
-}
-void operator delete(void* memory) noexcept {
-  ++frees;
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  operator delete(memory);
-}
 
 using namespace gputrace;           // NOLINT(google-build-using-namespace)
 using namespace gputrace::sampler;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("the counter of this test sees allocations") {
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = test::allocation_count();
   std::vector<int> some(10);
   some.reserve(1000);
-  CHECK(allocations > before);
+  CHECK(test::allocation_count() > before);
 }
 
 TEST_CASE("after its first tick the loop allocates and frees nothing, also across blocks") {
@@ -55,13 +32,13 @@ TEST_CASE("after its first tick the loop allocates and frees nothing, also acros
   std::uint64_t frees_now = 0;
   reader.on_read([&](std::uint64_t read) {
     if (read == 1) {
-      allocations_then = allocations;
-      frees_then = frees;
+      allocations_then = test::allocation_count();
+      frees_then = test::free_count();
     } else if (read == 10'000) {
       clock.advance(3 * kNsPerSecond);  // a stall
     } else if (read == 19'999) {
-      allocations_now = allocations;
-      frees_now = frees;
+      allocations_now = test::allocation_count();
+      frees_now = test::free_count();
       stop.request_stop();
     }
   });
