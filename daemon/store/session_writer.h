@@ -13,9 +13,9 @@ enum class OnExisting { kRefuse, kReplace };
 
 class SessionWriter {
  public:
-  /// Creates the file (mode 0600, background 0640; O_NOFOLLOW; a symlink in its place is refused even with
-  /// kReplace) in WAL mode with synchronous=FULL. kExists, kPermissionDenied, kNoSpace tell apart
-  /// what went wrong.
+  /// Creates the file (mode 0600, background 0640; O_NOFOLLOW; a symlink in its place is refused
+  /// even with kReplace) in WAL mode with synchronous=FULL. kExists, kPermissionDenied, kNoSpace
+  /// tell apart what went wrong.
   static Result<SessionWriter> create(const std::filesystem::path& path, OnExisting on_existing,
                                       const SessionDescription& description);
 

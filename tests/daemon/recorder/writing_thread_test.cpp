@@ -68,8 +68,8 @@ void finish_while_the_writer_is_kept(const std::filesystem::path& file) {
   }
   auto finished = std::async(std::launch::async, [&] { return writing.finish(0, std::nullopt); });
   GPUTRACE_CHECK(finished.wait_for(std::chrono::milliseconds(400)) == std::future_status::timeout);
-  release.set_value();
   feed->close();
+  release.set_value();
   const ipc::ClosedAnswer closed = finished.get();
   GPUTRACE_CHECK(!closed.cut);
   GPUTRACE_CHECK(closed.samples == 3 * kTicks);
