@@ -223,11 +223,16 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace gputrace
 
+namespace {
+// EX_SOFTWARE (sysexits.h). Not 1, "could not start", after which the unit does not restart.
+constexpr int kInternalError = 70;
+}  // namespace
+
 int main(int argc, char** argv) {
   try {
     return gputrace::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gputraced: internal error: %s\n", error.what());
-    return 1;
+    return kInternalError;
   }
 }
