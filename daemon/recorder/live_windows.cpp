@@ -98,6 +98,9 @@ void LiveWindows::add(const SharedSegment& segment, const sampler::SampleBlock& 
 }
 
 void LiveWindows::send_window() {
+  if (!window_) {
+    return;
+  }
   if (const Status sent = send_(*window_); !sent) {
     closed_.dropped += window_ticks_;
   }

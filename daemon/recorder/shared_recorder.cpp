@@ -111,14 +111,15 @@ void serve(const UniqueFd& control, const UniqueFd& news, const SharedSampling& 
     ::poll(ready.data(), ready.size(), wait_ns > 0 ? static_cast<int>(wait_ns / kNsPerMs) + 1 : 0);
     if (ready[0].revents != 0) {
       Result<std::optional<UniqueFd>> received = ipc::receive_session_socket(control.get());
-      if (received && !received->has_value()) {
-        return;
-      }
       if (!received && received.error().code != ErrorCode::kCorrupt) {
         return;
       }
       if (received) {
-        sessions.add(std::move(**received));
+        std::optional<UniqueFd>& socket = *received;
+        if (!socket) {
+          return;
+        }
+        sessions.add(std::move(*socket));
       }
     }
     const bool changed = ready[1].revents != 0;

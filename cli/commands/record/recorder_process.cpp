@@ -45,8 +45,12 @@ Result<std::unique_ptr<RecorderLink>> RecorderProcess::start(
 
 Result<std::optional<ipc::Answer>> RecorderProcess::receive() {
   Result<std::optional<ipc::Answer>> answer = socket_.receive_answer();
-  if (answer && *answer) {
-    if (const auto* ready = std::get_if<ipc::ReadyAnswer>(&**answer)) {
+  if (!answer) {
+    return answer;
+  }
+  const std::optional<ipc::Answer>& received = *answer;
+  if (received) {
+    if (const auto* ready = std::get_if<ipc::ReadyAnswer>(&*received)) {
       file_ = ready->file;
     }
   }
