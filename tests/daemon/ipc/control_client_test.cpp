@@ -101,7 +101,7 @@ Result<ReceivedReply> ask_one_that(const std::function<void(const UniqueFd&)>& a
     say(fd, HelloReply{});
     hear(fd);
     answers(fd);
-    static_cast<void>(receive_packet(fd.get(), Wait::kYes));  // until the client has left
+    [[maybe_unused]] const auto left = receive_packet(fd.get(), Wait::kYes);  // the client has gone
   });
   Result<ControlClient> client = ControlClient::connect(daemon.path(), "test", kPatience);
   REQUIRE_MESSAGE(client, error_text(client));

@@ -150,6 +150,7 @@ TEST_CASE("replies from admit follow the hello") {
 TEST_CASE("a handler may disconnect anybody from inside a call") {
   TestDaemon daemon;
   std::vector<RawClient> clients;
+  clients.reserve(5);
   for (int i = 0; i < 5; ++i) {
     clients.push_back(daemon.guest());
   }

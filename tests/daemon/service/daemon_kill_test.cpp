@@ -252,6 +252,7 @@ TEST_CASE("a killed gputraced is back at once, and every recording lacks at most
   for (int round = 0; round < last; ++round) {
     CAPTURE(round);
     std::vector<Recording> recordings;
+    recordings.reserve(kRecordings);
     for (std::size_t i = 0; i < kRecordings; ++i) {
       recordings.push_back(begin_recording(daemon, i));
     }

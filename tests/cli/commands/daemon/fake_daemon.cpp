@@ -58,7 +58,7 @@ class Handler final : public ipc::ControlHandler {
   }
 
  private:
-  void note(const std::string& line) { heard_ << line << std::endl; }
+  void note(const std::string& line) { heard_ << line << '\n' << std::flush; }
 
   void take_record(ipc::ClientId client, const ipc::RecordRequest& record) {
     note(fmt::format("record gpu '{}' source {} rate {} label '{}' command {}", record.gpu,

@@ -30,8 +30,8 @@ class DataFolder {
   [[nodiscard]] std::filesystem::path root() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path background() const { return root() / "background"; }
 
-  std::filesystem::path add(const std::string& gpu, const std::string& name, std::int64_t after_s,
-                            double seconds) const {
+  void add(const std::string& gpu, const std::string& name, std::int64_t after_s,
+           double seconds) const {
     std::filesystem::create_directories(background() / gpu);
     const std::filesystem::path file = background() / gpu / (name + ".gputrace");
     SessionRecipe recipe;
@@ -39,7 +39,6 @@ class DataFolder {
     recipe.start_realtime_ns = kStart + after_s * kNsPerSecond;
     recipe.gpu_name = gpu;
     REQUIRE(make_session(file, recipe));
-    return file;
   }
 
   [[nodiscard]] Program::Options options() const {
