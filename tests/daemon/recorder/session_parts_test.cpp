@@ -49,6 +49,15 @@ TEST_CASE("a slice has the ticks of its span, their words and their share of the
   CHECK(part->missed == 0);
 }
 
+TEST_CASE("a block after the end of a span leaves no gap before its empty slice") {
+  const auto block = block_of(100, 500);
+  const auto part = slice_block(*block, block->totals, 1000, 0, 450 * kNsPerMs);
+  CHECK(part->size == 0);
+  CHECK(part->start_ns == 450 * kNsPerMs);
+  CHECK(part->end_ns == 450 * kNsPerMs);
+  CHECK(part->missed == 0);
+}
+
 TEST_CASE("slices of a block add up to it") {
   auto block = block_of(100);
   block->missed = 3;
