@@ -48,7 +48,8 @@ std::unique_ptr<sampler::SampleBlock> slice_block(const sampler::SampleBlock& bl
   auto part = std::make_unique<sampler::SampleBlock>(block.register_count, size);
   part->register_count = block.register_count;
   part->size = size;
-  // A block that begins after `to_ns` has no share: its part is the empty one at the end of the last.
+  // A block that begins after `to_ns` has no share: its part is the empty one at the end of the
+  // last.
   part->start_ns = std::min(std::max(block.start_ns, from_ns), to_ns);
   part->end_ns = std::max(part->start_ns, std::min(block.end_ns, to_ns));
   part->flush = block.flush;
