@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -85,6 +86,7 @@ class RecordingBesideDaemon {
  public:
   RecordingBesideDaemon(const DaemonRig& rig, const commands::RecordOptions& options,
                         const std::function<void()>& before = {}) {
+    std::fflush(nullptr);  // a sanitizer lets _exit(2) write what the child inherits unwritten
     pid_ = ::fork();
     GPUTRACE_CHECK(pid_ >= 0);
     if (pid_ != 0) {
