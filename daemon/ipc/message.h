@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ inline constexpr std::size_t kMaxNotes = 16;
 inline constexpr std::size_t kMaxCommandBytes = std::size_t{16} * 1024;
 inline constexpr std::size_t kMaxCommandWords = 1024;
 inline constexpr std::size_t kMaxWindowRegisters = 32;
+inline constexpr std::size_t kMaxClients = 128;
+inline constexpr std::size_t kMaxEngines = 16;
+/// Of a process or an engine.
+inline constexpr std::size_t kMaxClientNameBytes = 64;
 
 enum class OnExisting {
   kRefuse,
@@ -62,6 +67,7 @@ struct StartOrder {
   std::optional<std::vector<std::string>> command;
   Purpose purpose = Purpose::kRecording;
   std::optional<Bursts> bursts = std::nullopt;
+  double sensor_rate_hz = 10;  ///< of the slow loop; 0 = no sensors
   /// With less than this left on the file's disk nothing is written until there is more again.
   std::uint64_t reserve_bytes = 0;
 
@@ -84,6 +90,36 @@ struct StopOrder {
   bool discard = false;  ///< the workload never ran: remove the file
 
   bool operator==(const StopOrder&) const = default;
+};
+
+/// One DRM client of the recorded processes: what the kernel's fdinfo says of it. Totals.
+struct ClientReading {
+  std::int64_t pid = 0;
+  std::string process;
+  std::string pdev;
+  std::uint64_t client_id = 0;
+  std::map<std::string, std::uint64_t> engine_ns;
+  std::optional<std::uint64_t> vram_bytes = std::nullopt;
+  std::optional<std::uint64_t> gtt_bytes = std::nullopt;
+
+  bool operator==(const ClientReading&) const = default;
+};
+
+/// The processes of the workload, twice a second at most. Only the command line reads fdinfo.
+struct ProcessesOrder {
+  std::int64_t time_ns = 0;
+  std::vector<ClientReading> clients;  ///< at most kMaxClients
+  std::uint32_t unreadable = 0;        ///< processes that could not be read
+  std::uint32_t left_out = 0;          ///< clients over the limit
+
+  bool operator==(const ProcessesOrder&) const = default;
+};
+
+/// Go on with another GPU in a new segment: the one that the workload has opened. Once a session.
+struct SwitchOrder {
+  std::string gpu;  ///< PCI address
+
+  bool operator==(const SwitchOrder&) const = default;
 };
 
 using Order = std::variant<StartOrder, MarkOrder, StopOrder>;

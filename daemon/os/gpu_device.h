@@ -17,6 +17,7 @@ namespace gputrace::os {
 struct SystemRoots {
   std::filesystem::path sys = "/sys";
   std::filesystem::path dev = "/dev";
+  std::filesystem::path proc = "/proc";
   /// Names, for sleeping GPUs too. Those that it lacks come from regdb/chips.txt.
   std::filesystem::path ids = "/usr/share/libdrm/amdgpu.ids";
 };

@@ -9,6 +9,7 @@
 #include "daemon/base/result.h"
 #include "daemon/sampler/gpu_identity.h"
 #include "daemon/sampler/register_reader.h"
+#include "daemon/sampler/sensor_reader.h"
 
 namespace gputrace::recorder {
 
@@ -21,6 +22,10 @@ struct OpenedGpu {
   sampler::GpuIdentity identity;
   std::string regdb_table;
   std::unique_ptr<sampler::RegisterReader> reader;
+  std::vector<std::unique_ptr<sampler::SensorReader>> sensors;          ///< of this GPU
+  std::vector<std::unique_ptr<sampler::SensorReader>> machine_sensors;  ///< of the whole machine
+  /// False while the GPU sleeps; asking wakes nothing. Empty = it is always awake.
+  std::function<bool()> is_awake;
   std::vector<std::string> notes;  ///< worth telling the user: what a better source would add
   double load_seconds = 0;         ///< of a simulated GPU
 };

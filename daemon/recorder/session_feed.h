@@ -14,6 +14,7 @@
 
 #include "daemon/sampler/gpu_identity.h"
 #include "daemon/sampler/sample_block.h"
+#include "daemon/sampler/sensor_loop.h"
 #include "daemon/store/session.h"
 
 namespace gputrace::recorder {
@@ -32,9 +33,22 @@ struct Notice {
   std::string warning;  ///< to be told to the person who records; empty = nothing to tell
 };
 
+/// The sources of one loop of sensors. Another object, other series.
+struct SharedSensorSources {
+  std::vector<store::SensorSource> sources;
+};
+
+/// What one tick of the slow loop brought, for all sessions.
+struct SensorBatch {
+  std::shared_ptr<const SharedSensorSources> sources;
+  std::vector<sampler::SensorReading> readings;
+  std::vector<sampler::SensorSourceState> states;  ///< of all sources, now
+};
+
 struct FeedItem {
   std::vector<Notice> notices;
-  std::shared_ptr<const SharedSegment> segment;  ///< of the block
+  std::vector<std::shared_ptr<const SensorBatch>> sensors;  ///< in order of time
+  std::shared_ptr<const SharedSegment> segment;             ///< of the block
   /// May be absent. Its totals count from the item before, not from the segment's start.
   std::unique_ptr<sampler::SampleBlock> block;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "daemon/base/time.h"
 #include "daemon/sampler/gpu_identity.h"
 #include "daemon/sampler/sample_block.h"
+#include "daemon/sampler/sensor_reader.h"
 
 namespace gputrace::store {
 
@@ -56,6 +58,52 @@ struct SessionEnd {
   std::int64_t end_ns = 0;
   std::optional<int> exit_code;
   std::optional<int> signal;
+};
+
+/// One source of sensors: what is read as a whole.
+struct SensorSource {
+  std::string name;                                 ///< "gpu_metrics", "pmu amd_umc", an import's
+  std::optional<std::string> gpu_pci;               ///< whose; absent = of the whole machine
+  std::vector<sampler::SensorDescription> sensors;  ///< each becomes a series
+};
+
+/// Totals of a source since the session began.
+struct SensorSourceTotals {
+  std::uint64_t reads = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t late = 0;
+  std::uint64_t cost_ns = 0;
+  std::uint64_t worst_ns = 0;
+  double rate_hz = 0;   ///< the last one; 0 = it was given up or left alone
+  std::string problem;  ///< the last one; empty = none
+};
+
+/// Readings of one series that followed each other and gave the same value. Times are those of the
+/// middle of the first and the last read. A failed read ends a run: nothing speaks for its time.
+struct SensorRun {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;  ///< equals start_ns for one reading
+  std::uint32_t readings = 1;
+  double value = 0;
+};
+
+/// What the kernel counted for one DRM client (fdinfo): totals since the client was opened.
+struct ClientUsage {
+  std::int64_t time_ns = 0;
+  std::int64_t pid = 0;
+  std::string process;  ///< its name, from outside: escape it
+  std::string pdev;     ///< PCI address of the GPU: a client is (pdev, client_id)
+  std::uint64_t client_id = 0;
+  std::map<std::string, std::uint64_t> engine_ns;  ///< "gfx", "compute", "dma", "dec", "enc"
+  std::optional<std::uint64_t> vram_bytes;
+  std::optional<std::uint64_t> gtt_bytes;
+};
+
+/// One frame of an import. The frame ended at `end_ns`.
+struct Frame {
+  std::int64_t end_ns = 0;
+  std::int64_t duration_ns = 0;
 };
 
 /// The time grid of counts: cell i speaks for [first_ns + i * kCellNs, ... + kCellNs).

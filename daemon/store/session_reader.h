@@ -26,6 +26,13 @@ struct StoredSegment {
   sampler::SamplingTotals totals;  ///< as of its last block
 };
 
+struct StoredSensorSource {
+  std::int64_t id = 0;
+  SensorSource source;
+  std::vector<std::int64_t> series;  ///< ids, in the order of source.sensors
+  SensorSourceTotals totals;
+};
+
 struct BitRef {
   std::size_t register_index = 0;
   std::uint8_t bit = 0;
@@ -69,6 +76,16 @@ class SessionReader {
   [[nodiscard]] Result<std::vector<StateCounts>> state_counts(const StoredSegment& segment,
                                                               std::optional<TimeSpan> span) const;
   [[nodiscard]] Result<std::vector<WindowMean>> window_means(const StoredSegment& segment) const;
+
+  /// Empty for files of a version without sensors, and for recordings without any.
+  [[nodiscard]] Result<std::vector<StoredSensorSource>> sensor_sources() const;
+  /// In order of time. Runs that reach over an end of `span` are cut there; their readings are
+  /// shared out by time.
+  [[nodiscard]] Result<std::vector<SensorRun>> sensor_runs(std::int64_t series,
+                                                           std::optional<TimeSpan> span) const;
+  /// In order of time, then as written.
+  [[nodiscard]] Result<std::vector<ClientUsage>> client_usage() const;
+  [[nodiscard]] Result<std::vector<Frame>> frames(std::optional<TimeSpan> span) const;
 
   /// Ticks in order, block by block, with exact words. The block is valid during the call.
   Status for_each_block(const StoredSegment& segment, std::optional<TimeSpan> span,

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/store/session.h"
@@ -33,6 +35,18 @@ class SessionWriter {
   Status write_window_means(std::span<const WindowMean> means);
   Status write_anchor(const TimeAnchor& anchor);
   Status write_event(const Event& event);
+  /// Before its first run. Returns the id of the source; its series are ids[0], ids[1], ...
+  struct DefinedSource {
+    std::int64_t id = 0;
+    std::vector<std::int64_t> series;  ///< in the order of SensorSource::sensors
+  };
+  Result<DefinedSource> define_sensor_source(const SensorSource& source);
+  Status write_sensor_run(std::int64_t series, const SensorRun& run);
+  /// Replaces what was said of the source before.
+  Status write_sensor_totals(std::int64_t source, const SensorSourceTotals& totals);
+  /// Kept only where it differs from the client's last one.
+  Status write_client_usage(const ClientUsage& usage);
+  Status write_frames(std::span<const Frame> frames);
   /// Ends the transaction: one sync.
   Status commit();
   /// Writes the end, commits, checkpoints and turns WAL off so that the file stands alone. With a

@@ -19,7 +19,8 @@ BEGIN {
   allow["daemon/os"]            = "daemon/base daemon/sampler regdb"
   allow["daemon/simulated_gpu"] = "daemon/base daemon/sampler regdb"
   allow["daemon/store"]         = "daemon/base regdb daemon/sampler/sample_block.h " \
-                                  "daemon/sampler/register_reader.h daemon/sampler/gpu_identity.h"
+                                  "daemon/sampler/register_reader.h daemon/sampler/gpu_identity.h " \
+                                  "daemon/sampler/sensor_reader.h"
   allow["daemon/ipc"]           = "daemon/base daemon/os"
   allow["daemon/recorder"]      = "daemon/base daemon/os daemon/sampler daemon/store daemon/ipc regdb"
   allow["daemon/service"]       = "daemon/base daemon/os daemon/sampler daemon/store daemon/ipc " \
@@ -31,7 +32,8 @@ BEGIN {
   allow["cli/import"]           = "daemon/base regdb daemon/store"
   # simulated_gpu hands out register readers. What tests the rig may use everything (see below).
   allow["tests/rig"]            = "daemon/base regdb daemon/simulated_gpu " \
-                                  "daemon/sampler/register_reader.h tests/support"
+                                  "daemon/sampler/register_reader.h " \
+                                  "daemon/sampler/sensor_reader.h tests/support"
 
   # header of a library, as a pattern -> who may include it, as a pattern of file names.
   only["^sqlite3\\.h$"]                                    = "^(daemon/store/|tests/)"
