@@ -41,7 +41,7 @@ void SessionFeed::push(std::shared_ptr<const SharedSegment> segment,
   block->totals += std::exchange(dropped_, {});
   block->dropped_ticks += std::exchange(dropped_ticks_, 0);
   bytes_ += bytes;
-  items_.push_back({{}, std::move(segment), std::move(block)});
+  items_.push_back({{}, {}, std::move(segment), std::move(block)});
   changed_.notify_one();
 }
 
@@ -67,7 +67,7 @@ void SessionFeed::close() {
     block->totals = std::exchange(dropped_, {});
     block->dropped_ticks = std::exchange(dropped_ticks_, 0);
     bytes_ += bytes_of(*block);
-    items_.push_back({{}, std::move(dropped_segment_), std::move(block)});
+    items_.push_back({{}, {}, std::move(dropped_segment_), std::move(block)});
   }
   closed_ = true;
   woken_ = true;
