@@ -1,0 +1,24 @@
+// The firmware's metrics table (device/gpu_metrics): all of it in one pread a sample.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "daemon/os/sensors/sensors.h"
+#include "daemon/sampler/sensor_reader.h"
+#include "regdb/gc_version.h"
+
+namespace gputrace::os {
+
+struct OpenedGpuMetrics {
+  std::unique_ptr<sampler::SensorReader> reader;  ///< null unless the finding is kWorks
+  SourceFinding finding;
+};
+
+/// Reads the table once, to know its revision, units and series; so the GPU must be awake. The units
+/// of a table that says nothing about them yet (an idle GPU) are decided by chip and revision.
+[[nodiscard]] OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir,
+                                                       const std::optional<regdb::GcVersion>& gc);
+
+}  // namespace gputrace::os
