@@ -103,16 +103,6 @@ json to_json(const RemovedReply& reply) {
   return {{"type", "removed"}, {"name", bytes_to_json(reply.name)}};
 }
 
-std::uint32_t count(JsonFields& fields, const char* name) {
-  return static_cast<std::uint32_t>(
-      fields.integer(name, 0, std::numeric_limits<std::uint32_t>::max()));
-}
-
-std::uint64_t big_count(JsonFields& fields, const char* name) {
-  return static_cast<std::uint64_t>(
-      fields.integer(name, 0, std::numeric_limits<std::int64_t>::max()));
-}
-
 std::string session_name(JsonFields& fields) {
   std::string name = fields.text("name", kMaxSessionName);
   if (!is_session_name(name)) {
@@ -158,15 +148,15 @@ StatusReply read_status(JsonFields& fields) {
       recorder.fault("state", "is neither idle, sampling, gone, stuck nor dead");
     }
     entry.rate_hz = recorder.number("rate_hz", 0, kMaxRateHz);
-    entry.sessions = count(recorder, "sessions");
+    entry.sessions = recorder.count32("sessions");
     reply.recorders.push_back(std::move(entry));
   });
-  reply.recordings = count(fields, "recordings");
-  reply.your_recordings = count(fields, "your_recordings");
-  reply.your_bytes = big_count(fields, "your_bytes");
-  reply.your_byte_limit = big_count(fields, "your_byte_limit");
-  reply.free_bytes = big_count(fields, "free_bytes");
-  reply.reserve_bytes = big_count(fields, "reserve_bytes");
+  reply.recordings = fields.count32("recordings");
+  reply.your_recordings = fields.count32("your_recordings");
+  reply.your_bytes = fields.count("your_bytes");
+  reply.your_byte_limit = fields.count("your_byte_limit");
+  reply.free_bytes = fields.count("free_bytes");
+  reply.reserve_bytes = fields.count("reserve_bytes");
   reply.background = fields.boolean("background");
   reply.cpu_s = fields.number("cpu_s", 0, kMaxSeconds);
   reply.problems = fields.texts("problems", kMaxProblems, kMaxProblemBytes, kMaxTextBytes);
@@ -178,13 +168,13 @@ SessionsReply read_sessions(JsonFields& fields) {
   fields.objects("sessions", kMaxSessionsListed, [&reply](JsonFields& session) {
     SessionEntry entry;
     entry.name = session_name(session);
-    entry.bytes = big_count(session, "bytes");
+    entry.bytes = session.count("bytes");
     entry.written_realtime_ns =
         session.integer("written_realtime_ns", 0, std::numeric_limits<std::int64_t>::max());
     entry.recording = session.boolean("recording");
     reply.sessions.push_back(std::move(entry));
   });
-  reply.left_out = count(fields, "left_out");
+  reply.left_out = fields.count32("left_out");
   return reply;
 }
 
@@ -230,13 +220,13 @@ Result<Reply> decode_reply(std::string_view message) {
     return checked<Reply>(read_status(fields), fields);
   }
   if (type == "marked") {
-    return checked<Reply>(MarkedReply{count(fields, "recordings")}, fields);
+    return checked<Reply>(MarkedReply{fields.count32("recordings")}, fields);
   }
   if (type == "sessions") {
     return checked<Reply>(read_sessions(fields), fields);
   }
   if (type == "session_file") {
-    SessionFileReply reply{session_name(fields), big_count(fields, "bytes")};
+    SessionFileReply reply{session_name(fields), fields.count("bytes")};
     return checked<Reply>(std::move(reply), fields);
   }
   if (type == "removed") {

@@ -163,6 +163,41 @@ std::optional<int> JsonFields::optional_integer(const char* name, int min, int m
   return is_null(name) ? std::nullopt : std::optional(static_cast<int>(integer(name, min, max)));
 }
 
+std::uint64_t JsonFields::count(const char* name) {
+  return static_cast<std::uint64_t>(integer(name, 0, std::numeric_limits<std::int64_t>::max()));
+}
+
+std::uint32_t JsonFields::count32(const char* name) {
+  return static_cast<std::uint32_t>(integer(name, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::optional<std::uint64_t> JsonFields::optional_count(const char* name) {
+  return is_null(name) ? std::nullopt : std::optional(count(name));
+}
+
+std::map<std::string, std::uint64_t> JsonFields::named_counts(const char* name,
+                                                              std::size_t max_count,
+                                                              bool (*is_name)(std::string_view)) {
+  std::map<std::string, std::uint64_t> counts;
+  const nlohmann::json* value = find(name);
+  if (value == nullptr || !value->is_object() || value->size() > max_count) {
+    fault(name, fmt::format("is not an object of at most {} counts", max_count));
+    return counts;
+  }
+  JsonFields fields(*value);
+  for (const auto& [key, element] : value->items()) {
+    if (!is_name(key)) {
+      fault(name, "has a name that is none");
+      return counts;
+    }
+    counts[key] = fields.count(key.c_str());
+  }
+  if (const Status status = fields.finish(); !status) {
+    fault(name, status.error().message);
+  }
+  return counts;
+}
+
 void JsonFields::counts(const char* name, std::span<std::uint32_t> out) {
   const nlohmann::json* value = find(name);
   if (value == nullptr || !value->is_array() || value->size() != out.size()) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
@@ -39,6 +40,12 @@ class JsonFields {
   [[nodiscard]] std::optional<double> optional_number(const char* name, double min, double max);
   [[nodiscard]] std::int64_t integer(const char* name, std::int64_t min, std::int64_t max);
   [[nodiscard]] std::optional<int> optional_integer(const char* name, int min, int max);
+  [[nodiscard]] std::uint64_t count(const char* name);    ///< 0 to 2^63 - 1
+  [[nodiscard]] std::uint32_t count32(const char* name);  ///< 0 to 2^32 - 1
+  [[nodiscard]] std::optional<std::uint64_t> optional_count(const char* name);
+  /// An object of counts whose names all fit.
+  [[nodiscard]] std::map<std::string, std::uint64_t> named_counts(
+      const char* name, std::size_t max_count, bool (*is_name)(std::string_view));
   /// Exactly as many numbers as `out` has room for.
   void counts(const char* name, std::span<std::uint32_t> out);
   /// A list of objects; each is read by `read` and checked like this one.

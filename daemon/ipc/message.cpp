@@ -10,6 +10,7 @@
 
 #include "daemon/ipc/json_fields.h"
 #include "daemon/ipc/json_object.h"
+#include "daemon/ipc/order_fields.h"
 
 namespace gputrace::ipc {
 
@@ -100,6 +101,7 @@ json to_json(const StartOrder& order) {
           {"purpose", name_in(kPurposeNames, order.purpose)},
           {"burst_s", order.bursts ? json(order.bursts->length_s) : json(nullptr)},
           {"burst_every_s", order.bursts ? json(order.bursts->every_s) : json(nullptr)},
+          {"sensor_rate_hz", order.sensor_rate_hz},
           {"reserve_bytes", order.reserve_bytes}};
 }
 
@@ -190,7 +192,8 @@ StartOrder read_start(JsonFields& fields, OnExisting on_existing, Purpose purpos
   order.on_existing = on_existing;
   order.purpose = purpose;
   order.bursts = read_bursts(fields);
-  order.reserve_bytes = static_cast<std::uint64_t>(fields.integer("reserve_bytes", 0, kMaxTime));
+  order.sensor_rate_hz = read_sensor_rate(fields);
+  order.reserve_bytes = fields.count("reserve_bytes");
   order.gpu = fields.text("gpu", kMaxPathBytes);
   order.source = fields.text("source", kMaxLabelBytes);
   order.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
@@ -227,9 +230,9 @@ ClosedAnswer read_closed(JsonFields& fields) {
   ClosedAnswer answer;
   answer.file = fields.text("file", kMaxPathBytes);
   answer.still_wal = fields.boolean("still_wal");
-  answer.samples = static_cast<std::uint64_t>(fields.integer("samples", 0, kMaxTime));
-  answer.missed = static_cast<std::uint64_t>(fields.integer("missed", 0, kMaxTime));
-  answer.dropped = static_cast<std::uint64_t>(fields.integer("dropped", 0, kMaxTime));
+  answer.samples = fields.count("samples");
+  answer.missed = fields.count("missed");
+  answer.dropped = fields.count("dropped");
   answer.seconds = fields.number("seconds", 0, kMaxSeconds);
   answer.unknown = fields.optional_number("unknown", 0, 1);
   answer.cut = fields.optional_text("cut", kMaxTextBytes);
@@ -241,15 +244,11 @@ WindowAnswer read_window(JsonFields& fields) {
   answer.start_ns = fields.integer("start_ns", 0, kMaxTime);
   answer.end_ns = fields.integer("end_ns", 0, kMaxTime);
   fields.objects("registers", kMaxWindowRegisters, [&answer](JsonFields& reg) {
-    const auto count = [&reg](const char* name) {
-      return static_cast<std::uint32_t>(
-          reg.integer(name, 0, std::numeric_limits<std::uint32_t>::max()));
-    };
     RegisterWindow window;
     window.name = reg.text("name", kMaxLabelBytes);
-    window.valid = count("valid");
-    window.asleep = count("asleep");
-    window.unknown = count("unknown");
+    window.valid = reg.count32("valid");
+    window.asleep = reg.count32("asleep");
+    window.unknown = reg.count32("unknown");
     reg.counts("busy", window.busy);
     answer.registers.push_back(std::move(window));
   });
@@ -292,6 +291,12 @@ Result<Order> decode_order(std::string_view message) {
   }
   if (type == "stop") {
     return checked<Order>(read_stop(fields), fields);
+  }
+  if (type == "processes") {
+    return checked<Order>(read_processes(fields), fields);
+  }
+  if (type == "switch") {
+    return checked<Order>(read_switch(fields), fields);
   }
   return bad_message("unknown order");
 }
@@ -337,8 +342,7 @@ Result<HealthReport> decode_health(std::string_view message) {
   }
   JsonFields fields(*object);
   HealthReport report;
-  report.sessions = static_cast<std::uint32_t>(
-      fields.integer("sessions", 0, std::numeric_limits<std::uint32_t>::max()));
+  report.sessions = fields.count32("sessions");
   report.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
   report.stuck_s = fields.number("stuck_s", 0, kMaxSeconds);
   report.present = fields.boolean("present");

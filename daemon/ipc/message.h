@@ -34,6 +34,7 @@ inline constexpr std::size_t kMaxClients = 128;
 inline constexpr std::size_t kMaxEngines = 16;
 /// Of a process or an engine.
 inline constexpr std::size_t kMaxClientNameBytes = 64;
+inline constexpr std::size_t kMaxPciBytes = 16;
 
 enum class OnExisting {
   kRefuse,
@@ -67,7 +68,7 @@ struct StartOrder {
   std::optional<std::vector<std::string>> command;
   Purpose purpose = Purpose::kRecording;
   std::optional<Bursts> bursts = std::nullopt;
-  double sensor_rate_hz = 10;  ///< of the slow loop; 0 = no sensors
+  double sensor_rate_hz = 10;  ///< of the slow loop, 0.1 to 100; 0 = no sensors
   /// With less than this left on the file's disk nothing is written until there is more again.
   std::uint64_t reserve_bytes = 0;
 
@@ -92,13 +93,14 @@ struct StopOrder {
   bool operator==(const StopOrder&) const = default;
 };
 
-/// One DRM client of the recorded processes: what the kernel's fdinfo says of it. Totals.
+/// One DRM client of the recorded processes: what the kernel's fdinfo says of it. Totals, all below
+/// 2^63.
 struct ClientReading {
   std::int64_t pid = 0;
-  std::string process;
-  std::string pdev;
+  std::string process;  ///< its name (comm)
+  std::string pdev;     ///< PCI address
   std::uint64_t client_id = 0;
-  std::map<std::string, std::uint64_t> engine_ns;
+  std::map<std::string, std::uint64_t> engine_ns;  ///< at most kMaxEngines; names are [a-z0-9_]+
   std::optional<std::uint64_t> vram_bytes = std::nullopt;
   std::optional<std::uint64_t> gtt_bytes = std::nullopt;
 
@@ -108,7 +110,7 @@ struct ClientReading {
 /// The processes of the workload, twice a second at most. Only the command line reads fdinfo.
 struct ProcessesOrder {
   std::int64_t time_ns = 0;
-  std::vector<ClientReading> clients;  ///< at most kMaxClients
+  std::vector<ClientReading> clients;  ///< those over kMaxClients or a message count as left out
   std::uint32_t unreadable = 0;        ///< processes that could not be read
   std::uint32_t left_out = 0;          ///< clients over the limit
 
@@ -122,7 +124,7 @@ struct SwitchOrder {
   bool operator==(const SwitchOrder&) const = default;
 };
 
-using Order = std::variant<StartOrder, MarkOrder, StopOrder>;
+using Order = std::variant<StartOrder, MarkOrder, StopOrder, ProcessesOrder, SwitchOrder>;
 
 struct ReadyAnswer {
   std::string file;  ///< that of the order, or the one with a number
@@ -206,6 +208,9 @@ struct HealthReport {
 [[nodiscard]] Result<Order> decode_order(std::string_view message);
 [[nodiscard]] Result<Answer> decode_answer(std::string_view message);
 [[nodiscard]] Result<HealthReport> decode_health(std::string_view message);
+
+/// "0000:c4:00.0", as sysfs and fdinfo have it.
+[[nodiscard]] bool is_pci_address(std::string_view text);
 
 /// The words that fit the limits; a last word says how many were left out.
 [[nodiscard]] std::vector<std::string> shorten_command(const std::vector<std::string>& command);

@@ -243,7 +243,7 @@ std::optional<ipc::StopOrder> Session::take_orders() {
     }
     if (const auto* mark = std::get_if<ipc::MarkOrder>(&*received)) {
       output_->add_event({mark->time_ns, mark->kind, mark->text});
-    } else {
+    } else if (std::holds_alternative<ipc::StartOrder>(*received)) {
       warn("a second start order was ignored");
     }
   }

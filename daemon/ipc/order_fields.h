@@ -1,0 +1,21 @@
+// Orders that both the recorder and gputraced take: processes and switch, and how often sensors are
+// read. Private to daemon/ipc.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "daemon/ipc/json_fields.h"
+#include "daemon/ipc/message.h"
+
+namespace gputrace::ipc {
+
+/// Names over their limit are cut, and clients over the limits of a message counted in left_out.
+[[nodiscard]] nlohmann::json to_json(const ProcessesOrder& order);
+[[nodiscard]] nlohmann::json to_json(const SwitchOrder& order);
+[[nodiscard]] ProcessesOrder read_processes(JsonFields& fields);
+[[nodiscard]] SwitchOrder read_switch(JsonFields& fields);
+
+/// Field sensor_rate_hz: 0 (no sensors), or 0.1 to 100.
+[[nodiscard]] double read_sensor_rate(JsonFields& fields);
+
+}  // namespace gputrace::ipc
