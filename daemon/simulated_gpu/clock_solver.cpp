@@ -61,6 +61,7 @@ Result<OperatingPoint> run_at(const GpuDescription& gpu, const Workload& workloa
   const Load load = load_of(gpu, *period);
   OperatingPoint point = point_of(*period, clock_ghz, options.cpu_ms);
   point.power_w = gpu.power_w(clock_ghz, load.activity, point.dram_gbps(), load.gui_share) + cpu_w;
+  point.cpu_w = cpu_w;
   return point;
 }
 

@@ -9,6 +9,7 @@ namespace gputrace::simulated_gpu {
 struct OperatingPoint {
   double clock_ghz = 0;
   double power_w = 0;    ///< GPU and CPU
+  double cpu_w = 0;      ///< the CPU's part of it
   double cpu_ms = 0;     ///< a frame, after the CPU got its share of the power
   double length_ns = 0;  ///< of a period
   double gpu_ns = 0;

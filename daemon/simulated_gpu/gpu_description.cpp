@@ -4,9 +4,13 @@
 
 namespace gputrace::simulated_gpu {
 
+double GpuDescription::relative_voltage(double clock_ghz) const {
+  return 1 + voltage_slope_per_ghz * std::max(0.0, clock_ghz - voltage_knee_ghz);
+}
+
 double GpuDescription::power_w(double clock_ghz, double activity, double dram_gbps,
                                double gui_share) const {
-  const double voltage = 1 + voltage_slope_per_ghz * std::max(0.0, clock_ghz - voltage_knee_ghz);
+  const double voltage = relative_voltage(clock_ghz);
   // Below 2 GB/s the memory controller sleeps part of the time [A].
   return base_w + dram_in_use_w * std::min(1.0, dram_gbps / 2) + w_per_gbps * dram_gbps +
          dynamic_w * (activity_floor + (1 - activity_floor) * activity) * gui_share * clock_ghz *
@@ -48,6 +52,13 @@ GpuDescription navi33() {
   return gpu;
 }
 
+/// A cooler for 165 W: 76 C at that [A].
+ThermalDescription desktop_card() {
+  ThermalDescription thermal;
+  thermal.c_per_w = 0.25;
+  return thermal;
+}
+
 }  // namespace
 
 const std::vector<SimulatedModel>& simulated_models() {
@@ -55,7 +66,15 @@ const std::vector<SimulatedModel>& simulated_models() {
       {"780m", "AMD Radeon 780M", {11, 0, 1}, 54, phoenix(12, 2.6)},
       {"760m", "AMD Radeon 760M", {11, 0, 1}, 54, phoenix(8, 2.6)},
       {"740m", "AMD Radeon 740M", {11, 0, 4}, 54, phoenix(4, 2.8)},
-      {"rx7600", "AMD Radeon RX 7600", {11, 0, 2}, 165, navi33()},
+      {"rx7600",
+       "AMD Radeon RX 7600",
+       {11, 0, 2},
+       165,
+       navi33(),
+       desktop_card(),
+       false,
+       8192,
+       1124},
   };
   return kModels;
 }

@@ -72,10 +72,23 @@ struct GpuDescription {
   double voltage_knee_ghz = 1.29;
   double voltage_slope_per_ghz = 0.63;
 
+  /// 1 at low clocks.
+  [[nodiscard]] double relative_voltage(double clock_ghz) const;
   /// GPU's share of the package power in steady state. `activity` is useful work of the units, 0 to
   /// 1, while GUI_ACTIVE; `gui_share` the share of time that GUI_ACTIVE is set.
   [[nodiscard]] double power_w(double clock_ghz, double activity, double dram_gbps,
                                double gui_share) const;
+};
+
+/// How power and temperature follow the load. Nothing of this moves a busy bit.
+struct ThermalDescription {
+  double power_lag_s = 0.05;  // [A]
+  double tau_s = 40;          // [A] of the temperature
+  double ambient_c = 34.75;   // [C] with c_per_w: temperatures at 15 to 35 W
+  double c_per_w = 0.55;
+  double fan_knee_c = 43;  // [C] same rows
+  double fan_knee_rpm = 1590;
+  double fan_rpm_per_c = 52;
 };
 
 /// A GPU that `--gpu sim:KEY` names.
@@ -85,6 +98,10 @@ struct SimulatedModel {
   regdb::GcVersion gc;
   double power_limit_w = 54;  ///< of scenarios that do not say
   GpuDescription gpu;
+  ThermalDescription thermal = {};
+  bool apu = true;  ///< shares package, power and DRAM with the CPU
+  double vram_mib = 4096;
+  double memory_clock_mhz = 2800;  ///< under load; DDR5-5600 moves two bits a clock
 };
 
 /// The first is the default.

@@ -139,7 +139,11 @@ void Simulation::place_phases(const std::vector<std::size_t>& signal_of_phase) {
     phases_.push_back({.begin_ns = duration_ns_,
                        .end_ns = end_ns,
                        .signal = signal_of_phase[i],
-                       .order = mix64(scenario_.seed * 131 + i)});
+                       .order = mix64(scenario_.seed * 131 + i),
+                       .busy_before_ns = busy_in_round_ns_});
+    for (std::size_t unit = 0; unit < kUnitCount; ++unit) {
+      busy_in_round_ns_.at(unit) += busy_ns_in(phases_.back(), static_cast<Unit>(unit), end_ns);
+    }
     duration_ns_ = end_ns;
   }
 }
@@ -154,39 +158,37 @@ void Simulation::offer_registers(const regdb::RegisterMap& map) {
   }
 }
 
+std::size_t Simulation::phase_at(std::int64_t round_ns) const {
+  std::size_t phase = 0;
+  while (phases_[phase].end_ns <= round_ns) {
+    ++phase;
+  }
+  return phase;
+}
+
 UnitMask Simulation::state_at(std::int64_t time_ns) const {
   if (time_ns < 0) {
     return 0;
   }
   const std::int64_t x_ns = time_ns % duration_ns_;
-  for (const PlacedPhase& phase : phases_) {
-    if (x_ns < phase.end_ns) {
-      return signals_[phase.signal].state_at(static_cast<std::uint64_t>(x_ns - phase.begin_ns),
-                                             phase.order);
-    }
-  }
-  return 0;
+  const PlacedPhase& phase = phases_[phase_at(x_ns)];
+  return signals_[phase.signal].state_at(static_cast<std::uint64_t>(x_ns - phase.begin_ns),
+                                         phase.order);
+}
+
+std::int64_t Simulation::busy_ns_in(const PlacedPhase& phase, Unit unit, std::int64_t x_ns) const {
+  return static_cast<std::int64_t>(signals_[phase.signal].busy_ns(
+      static_cast<std::uint64_t>(x_ns - phase.begin_ns), unit, phase.order));
 }
 
 std::int64_t Simulation::busy_ns_until(Unit unit, std::int64_t end_ns) const {
   if (end_ns <= 0) {
     return 0;
   }
-  const auto within_round = [&](std::int64_t x_ns) {
-    std::int64_t sum = 0;
-    for (const PlacedPhase& phase : phases_) {
-      if (x_ns <= phase.begin_ns) {
-        break;
-      }
-      const std::int64_t part_ns = std::min(x_ns, phase.end_ns) - phase.begin_ns;
-      sum += static_cast<std::int64_t>(
-          signals_[phase.signal].busy_ns(static_cast<std::uint64_t>(part_ns), unit, phase.order));
-    }
-    return sum;
-  };
-  const std::int64_t rounds = end_ns / duration_ns_;
-  return (rounds == 0 ? 0 : rounds * within_round(duration_ns_)) +
-         within_round(end_ns % duration_ns_);
+  const std::int64_t x_ns = end_ns % duration_ns_;
+  const PlacedPhase& phase = phases_[phase_at(x_ns)];
+  return end_ns / duration_ns_ * busy_in_round_ns_.at(index_of(unit)) +
+         phase.busy_before_ns.at(index_of(unit)) + busy_ns_in(phase, unit, x_ns);
 }
 
 std::int64_t Simulation::busy_ns(Unit unit, std::int64_t begin_ns, std::int64_t end_ns) const {

@@ -3,6 +3,7 @@
 // and the benches. Read-only after loading, so safe from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -64,11 +65,17 @@ class Simulation {
     std::int64_t end_ns = 0;
     std::size_t signal = 0;
     std::uint64_t order = 0;
+    std::array<std::int64_t, kUnitCount> busy_before_ns{};  ///< of a round, until begin_ns
   };
 
   Simulation(const SimulatedModel& model, const Scenario& scenario);
   void place_phases(const std::vector<std::size_t>& signal_of_phase);
   void offer_registers(const regdb::RegisterMap& map);
+  /// Index of the phase that holds a time within a round.
+  [[nodiscard]] std::size_t phase_at(std::int64_t round_ns) const;
+  /// From the phase's begin to `x_ns` of the round.
+  [[nodiscard]] std::int64_t busy_ns_in(const PlacedPhase& phase, Unit unit,
+                                        std::int64_t x_ns) const;
   [[nodiscard]] std::int64_t busy_ns_until(Unit unit, std::int64_t end_ns) const;
 
   SimulatedModel model_;
@@ -77,6 +84,7 @@ class Simulation {
   std::vector<SteadySignal> signals_;
   std::vector<PlacedPhase> phases_;
   std::int64_t duration_ns_ = 0;
+  std::array<std::int64_t, kUnitCount> busy_in_round_ns_{};
   std::vector<sampler::OfferedRegister> registers_;
   std::vector<regdb::Register> register_fields_;
   std::vector<RegisterWords> words_;

@@ -6,13 +6,6 @@ namespace gputrace::simulated_gpu {
 
 namespace {
 
-OperatingPoint idle_point(const GpuDescription& gpu) {
-  OperatingPoint point;
-  point.clock_ghz = gpu.min_clock_ghz;
-  point.power_w = gpu.base_w * 0.4;  // [A] GFX off most of the time
-  return point;
-}
-
 void add_share(OperatingPoint& mean, const Period& period, double share) {
   mean.length_ns += period.length_ns * share;
   mean.gpu_ns += period.gpu_ns * share;
@@ -27,6 +20,13 @@ void add_share(OperatingPoint& mean, const Period& period, double share) {
 
 }  // namespace
 
+OperatingPoint SteadySignal::idle_point(const GpuDescription& gpu) {
+  OperatingPoint point;
+  point.clock_ghz = gpu.min_clock_ghz;
+  point.power_w = gpu.base_w * 0.4;  // [A]
+  return point;
+}
+
 Result<SteadySignal> SteadySignal::build(const GpuDescription& gpu, const Workload& workload,
                                          const SignalOptions& options) {
   if (workload.passes.empty()) {
@@ -39,6 +39,7 @@ Result<SteadySignal> SteadySignal::build(const GpuDescription& gpu, const Worklo
   OperatingPoint mean;
   mean.clock_ghz = solved->clock_ghz;
   mean.power_w = solved->power_w;
+  mean.cpu_w = solved->cpu_w;
   mean.cpu_ms = solved->cpu_ms;
   std::vector<Tape> variants;
   for (int i = 0; i < options.variants; ++i) {

@@ -23,6 +23,8 @@ class SteadySignal {
   /// Solves the clock, then records the variants: frame weights stratified over their spread.
   static Result<SteadySignal> build(const GpuDescription& gpu, const Workload& workload,
                                     const SignalOptions& options);
+  /// GFX off most of the time.
+  [[nodiscard]] static OperatingPoint idle_point(const GpuDescription& gpu);
   /// The idle signal, or one that was kept. `variants`: none, or a power of two up to kMaxVariants.
   SteadySignal(const OperatingPoint& point, std::vector<Tape> variants);
 

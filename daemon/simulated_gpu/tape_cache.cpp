@@ -17,9 +17,9 @@ namespace {
 
 // A file is a row of 64-bit words in the machine's order: header, operating point, variants.
 // Another byte order does not match the magic.
-constexpr std::uint64_t kMagic = 0x6770757461706531;  // "gputape1"
+constexpr std::uint64_t kMagic = 0x6770757461706532;  // "gputape2"
 constexpr std::size_t kHeaderWords = 3;               // magic, key, checksum of what follows
-constexpr std::size_t kPointWords = 12;
+constexpr std::size_t kPointWords = 13;
 constexpr std::uintmax_t kMaxFileBytes = 1U << 30U;
 
 using Words = std::vector<std::uint64_t>;
@@ -38,12 +38,14 @@ std::array<double, kPointWords> to_numbers(const OperatingPoint& point) {
   return {point.clock_ghz, point.power_w,        point.cpu_ms,
           point.length_ns, point.gpu_ns,         work.flops,
           work.threads,    work.dram_read_bytes, work.dram_written_bytes,
-          work.ta_busy_ns, work.simd_busy_ns,    work.cb_busy_ns};
+          work.ta_busy_ns, work.simd_busy_ns,    work.cb_busy_ns,
+          point.cpu_w};
 }
 
 OperatingPoint to_point(const std::array<double, kPointWords>& n) {
   return {.clock_ghz = n[0],
           .power_w = n[1],
+          .cpu_w = n[12],
           .cpu_ms = n[2],
           .length_ns = n[3],
           .gpu_ns = n[4],
