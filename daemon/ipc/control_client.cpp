@@ -186,12 +186,12 @@ Result<std::optional<ReceivedReply>> receive_until(int fd, std::int64_t deadline
   }
 }
 
-/// The reply that means success; empty for a request that ask() is not for.
+/// The reply that means success; empty for a request without any.
 std::string_view answer_to(const Request& request) {
   // In the order of the variant.
   constexpr std::array<std::string_view, std::variant_size_v<Request>> kAnswers{
-      "hello",  "gpus",   "status",   "ready",        "marked",
-      "closed", "window", "sessions", "session_file", "removed"};
+      "hello", "gpus", "status", "ready",    "marked",       "closed",
+      "",      "",     "window", "sessions", "session_file", "removed"};
   return kAnswers.at(request.index());
 }
 

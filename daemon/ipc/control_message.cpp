@@ -8,6 +8,7 @@
 
 #include "daemon/ipc/json_fields.h"
 #include "daemon/ipc/json_object.h"
+#include "daemon/ipc/order_fields.h"
 
 namespace gputrace::ipc {
 
@@ -54,6 +55,7 @@ json to_json(const RecordRequest& request) {
           {"gpu", bytes_to_json(request.gpu)},
           {"source", bytes_to_json(request.source)},
           {"rate_hz", request.rate_hz},
+          {"sensor_rate_hz", request.sensor_rate_hz},
           {"label", text_or_null(request.label)},
           {"command", command_or_null(request.command)}};
 }
@@ -71,6 +73,23 @@ json to_json(const FetchRequest& request) {
 }
 json to_json(const DoneRequest& request) {
   return named("done", request.name);
+}
+
+/// What the recorder takes in the same words.
+Result<Request> decode_as_order(std::string_view message) {
+  const Result<Order> order = decode_order(message);
+  if (!order) {
+    return tl::unexpected(order.error());
+  }
+  return std::visit(
+      [](const auto& kind) -> Result<Request> {
+        if constexpr (std::is_constructible_v<Request, decltype(kind)>) {
+          return Request(kind);
+        } else {
+          return bad_message("unknown request");
+        }
+      },
+      *order);
 }
 
 /// The log prints it: a stranger must not be able to put a line of its own there.
@@ -97,6 +116,7 @@ Result<Request> read_record(JsonFields& fields) {
   request.gpu = fields.text("gpu", kMaxNameBytes);
   request.source = fields.text("source", kMaxNameBytes);
   request.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
+  request.sensor_rate_hz = read_sensor_rate(fields);
   request.label = fields.optional_text("label", kMaxLabelBytes);
   if (!fields.is_null("command")) {
     request.command = fields.texts("command", kMaxCommandWords, kMaxCommandBytes, kMaxCommandBytes);
@@ -140,9 +160,8 @@ Result<Request> decode_request(std::string_view message) {
   if (type == "mark") {
     return checked<Request>(MarkRequest{fields.text("text", kMaxTextBytes)}, fields);
   }
-  if (type == "stop") {
-    const Result<Order> order = decode_order(message);
-    return order ? Result<Request>(std::get<StopOrder>(*order)) : tl::unexpected(order.error());
+  if (type == "stop" || type == "processes" || type == "switch") {
+    return decode_as_order(message);
   }
   if (type == "subscribe") {
     SubscribeRequest request{fields.text("gpu", kMaxNameBytes),
@@ -162,30 +181,23 @@ Result<Request> decode_request(std::string_view message) {
 }
 
 Result<std::string> encode_request(const Request& request) {
-  if (const auto* stop = std::get_if<StopOrder>(&request)) {
-    return encode(Order(*stop));
-  }
-  const json object = std::visit(
-      [](const auto& kind) -> json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(kind)>, StopOrder>) {
-          return nullptr;
+  const Result<std::string> text = std::visit(
+      [](const auto& kind) -> Result<std::string> {
+        if constexpr (std::is_constructible_v<Order, decltype(kind)>) {
+          return encode(Order(kind));
         } else {
-          return to_json(kind);
+          return to_json(kind).dump();
         }
       },
       request);
-  std::string text = object.dump();
-  if (const auto decoded = decode_request(text); !decoded) {
-    return fail(ErrorCode::kInvalidArgument, "cannot send: " + decoded.error().message);
-  }
-  return text;
+  return text ? sendable(*text, decode_request) : text;
 }
 
 std::string_view request_name(const Request& request) {
   // In the order of the variant.
   constexpr std::array<std::string_view, std::variant_size_v<Request>> kNames{
-      "hello", "gpus",      "status",   "record", "mark",
-      "stop",  "subscribe", "sessions", "fetch",  "done"};
+      "hello",     "gpus",   "status",    "record",   "mark",  "stop",
+      "processes", "switch", "subscribe", "sessions", "fetch", "done"};
   return kNames.at(request.index());
 }
 

@@ -49,6 +49,7 @@ struct RecordRequest {
   double rate_hz = 0;
   std::optional<std::string> label;
   std::optional<std::vector<std::string>> command;
+  double sensor_rate_hz = 10;  ///< 0.1 to 100; 0 = no sensors
   bool operator==(const RecordRequest&) const = default;
 };
 /// An event in every recording of the caller's uid. Answered by marked.
@@ -76,10 +77,11 @@ struct DoneRequest {
   bool operator==(const DoneRequest&) const = default;
 };
 
-/// "stop" is the recorder's order.
-using Request =
-    std::variant<HelloRequest, GpusRequest, StatusRequest, RecordRequest, MarkRequest, StopOrder,
-                 SubscribeRequest, SessionsRequest, FetchRequest, DoneRequest>;
+/// "stop", "processes" and "switch" are the recorder's orders, here for the recording of the
+/// connection. The last two have no answer but failed.
+using Request = std::variant<HelloRequest, GpusRequest, StatusRequest, RecordRequest, MarkRequest,
+                             StopOrder, ProcessesOrder, SwitchOrder, SubscribeRequest,
+                             SessionsRequest, FetchRequest, DoneRequest>;
 
 struct HelloReply {
   int version = kProtocolVersion;

@@ -244,7 +244,7 @@ std::string_view reply_name(const Reply& reply) {
 }
 
 Result<std::string> encode_reply(const Reply& reply) {
-  Result<std::string> text = std::visit(
+  const Result<std::string> text = std::visit(
       [](const auto& kind) -> Result<std::string> {
         if constexpr (std::is_constructible_v<Answer, decltype(kind)>) {
           return encode(Answer(kind));
@@ -253,13 +253,7 @@ Result<std::string> encode_reply(const Reply& reply) {
         }
       },
       reply);
-  if (!text) {
-    return text;
-  }
-  if (const auto decoded = decode_reply(*text); !decoded) {
-    return fail(ErrorCode::kInvalidArgument, "cannot send: " + decoded.error().message);
-  }
-  return text;
+  return text ? sendable(*text, decode_reply) : text;
 }
 
 }  // namespace gputrace::ipc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +24,15 @@ template <class Variant, class Message>
     return bad_message(status.error().message);
   }
   return Variant(std::move(message));
+}
+
+/// What `decode` would refuse is not sent: kInvalidArgument.
+template <class Decode>
+[[nodiscard]] Result<std::string> sendable(std::string text, Decode decode) {
+  if (const auto decoded = decode(text); !decoded) {
+    return fail(ErrorCode::kInvalidArgument, "cannot send: " + decoded.error().message);
+  }
+  return text;
 }
 
 }  // namespace gputrace::ipc

@@ -154,10 +154,10 @@ json to_json(const ClosedAnswer& answer) {
   return {{"type", "closed"},
           {"file", bytes_to_json(answer.file)},
           {"still_wal", answer.still_wal},
-          {"samples", answer.samples},
-          {"missed", answer.missed},
-          {"dropped", answer.dropped},
-          {"seconds", answer.seconds},
+          {"samples", value_or_null(answer.samples)},
+          {"missed", value_or_null(answer.missed)},
+          {"dropped", value_or_null(answer.dropped)},
+          {"seconds", value_or_null(answer.seconds)},
           {"unknown", value_or_null(answer.unknown)},
           {"cut", text_or_null(cut)}};
 }
@@ -230,10 +230,10 @@ ClosedAnswer read_closed(JsonFields& fields) {
   ClosedAnswer answer;
   answer.file = fields.text("file", kMaxPathBytes);
   answer.still_wal = fields.boolean("still_wal");
-  answer.samples = fields.count("samples");
-  answer.missed = fields.count("missed");
-  answer.dropped = fields.count("dropped");
-  answer.seconds = fields.number("seconds", 0, kMaxSeconds);
+  answer.samples = fields.optional_count("samples");
+  answer.missed = fields.optional_count("missed");
+  answer.dropped = fields.optional_count("dropped");
+  answer.seconds = fields.optional_number("seconds", 0, kMaxSeconds);
   answer.unknown = fields.optional_number("unknown", 0, 1);
   answer.cut = fields.optional_text("cut", kMaxTextBytes);
   return answer;
@@ -255,15 +255,9 @@ WindowAnswer read_window(JsonFields& fields) {
   return answer;
 }
 
-/// What we would refuse ourselves is not sent.
-template <class Message, class Decode>
-Result<std::string> encode_checked(const Message& message, Decode decode) {
-  const json object = std::visit([](const auto& kind) { return to_json(kind); }, message);
-  std::string text = object.dump();
-  if (const auto decoded = decode(text); !decoded) {
-    return fail(ErrorCode::kInvalidArgument, "cannot send: " + decoded.error().message);
-  }
-  return text;
+template <class Message>
+std::string text_of(const Message& message) {
+  return std::visit([](const auto& kind) { return to_json(kind).dump(); }, message);
 }
 
 }  // namespace
@@ -359,11 +353,11 @@ Result<std::string> encode(const HealthReport& report) {
 }
 
 Result<std::string> encode(const Order& order) {
-  return encode_checked(order, decode_order);
+  return sendable(text_of(order), decode_order);
 }
 
 Result<std::string> encode(const Answer& answer) {
-  return encode_checked(answer, decode_answer);
+  return sendable(text_of(answer), decode_answer);
 }
 
 std::vector<std::string> shorten_command(const std::vector<std::string>& command) {

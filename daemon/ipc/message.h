@@ -154,14 +154,15 @@ struct WarningAnswer {
   bool operator==(const WarningAnswer&) const = default;
 };
 
-/// The file is as finished as it will be. The last message.
+/// The file is as finished as it will be. The last message. Counts are absent when it comes from
+/// gputraced because the recorder could not say them any more.
 struct ClosedAnswer {
   std::string file;
-  bool still_wal = false;          ///< a reader was connected: the next writer finishes the file
-  std::uint64_t samples = 0;       ///< ticks kept
-  std::uint64_t missed = 0;        ///< periods without a read
-  std::uint64_t dropped = 0;       ///< ticks read but not kept
-  double seconds = 0;              ///< from the first period to the last
+  bool still_wal = false;  ///< a reader was connected: the next writer finishes the file
+  std::optional<std::uint64_t> samples = std::nullopt;  ///< ticks kept
+  std::optional<std::uint64_t> missed = std::nullopt;   ///< periods without a read
+  std::optional<std::uint64_t> dropped = std::nullopt;  ///< ticks read but not kept
+  std::optional<double> seconds = std::nullopt;         ///< from the first period to the last
   std::optional<double> unknown;   ///< share of all words that say nothing; absent without samples
   std::optional<std::string> cut;  ///< why the file could not be finished; it opens all the same
 

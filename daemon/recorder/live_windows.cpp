@@ -44,11 +44,14 @@ ipc::ClosedAnswer LiveWindows::finish(std::optional<int> /*exit_code*/,
   thread_.request_stop();  // nobody looks at the last part of a second
   feed_->wake();
   thread_.join();
-  if (first_ns_) {
-    closed_.seconds =
-        static_cast<double>(last_ns_ - *first_ns_) / static_cast<double>(kNsPerSecond);
-  }
-  return closed_;
+  ipc::ClosedAnswer closed;
+  closed.samples = kept_ticks_;
+  closed.missed = missed_;
+  closed.dropped = dropped_ticks_;
+  closed.seconds =
+      first_ns_ ? static_cast<double>(last_ns_ - *first_ns_) / static_cast<double>(kNsPerSecond)
+                : 0;
+  return closed;
 }
 
 void LiveWindows::run(const std::stop_token& stop) {
@@ -90,9 +93,9 @@ void LiveWindows::add(const SharedSegment& segment, const sampler::SampleBlock& 
     count(block.words_of(reg), block.states_of(reg), window_->registers[reg]);
   }
   window_ticks_ += block.size;
-  closed_.samples += block.size;
-  closed_.missed += block.missed;
-  closed_.dropped += block.dropped_ticks;
+  kept_ticks_ += block.size;
+  missed_ += block.missed;
+  dropped_ticks_ += block.dropped_ticks;
   first_ns_ = first_ns_.value_or(block.start_ns);
   last_ns_ = block.end_ns;
 }
@@ -102,7 +105,7 @@ void LiveWindows::send_window() {
     return;
   }
   if (const Status sent = send_(*window_); !sent) {
-    closed_.dropped += window_ticks_;
+    dropped_ticks_ += window_ticks_;
   }
   window_.reset();
   window_ticks_ = 0;

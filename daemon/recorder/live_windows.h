@@ -37,9 +37,11 @@ class LiveWindows final : public SessionOutput {
   std::shared_ptr<const SharedSegment> segment_;
   std::optional<ipc::WindowAnswer> window_;
   std::uint64_t window_ticks_ = 0;
+  std::uint64_t kept_ticks_ = 0;
+  std::uint64_t missed_ = 0;
+  std::uint64_t dropped_ticks_ = 0;
   std::optional<std::int64_t> first_ns_;
   std::int64_t last_ns_ = 0;
-  ipc::ClosedAnswer closed_;
   std::jthread thread_;  // last: it uses all of the above
 };
 

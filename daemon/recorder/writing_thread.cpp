@@ -156,8 +156,8 @@ void WritingThread::write_block(sampler::SampleBlock& block) {
   if (write_failed_) {
     return;
   }
-  closed_.missed += block.totals.missed;
-  closed_.dropped += block.totals.dropped_ticks;
+  missed_ += block.totals.missed;
+  dropped_ticks_ += block.totals.dropped_ticks;
   totals_ += block.totals;
   block.totals = totals_;
   write(writer_.write_block(block));
@@ -181,7 +181,7 @@ void WritingThread::begin_segment(const SharedSegment& segment, std::int64_t sta
 }
 
 void WritingThread::count(const sampler::SampleBlock& block) {
-  closed_.samples += block.size;
+  kept_ticks_ += block.size;
   first_ns_ = first_ns_.value_or(block.start_ns);
   last_ns_ = block.end_ns;
   words_ += block.register_count * block.size;
@@ -312,10 +312,12 @@ void WritingThread::close_file(store::SessionEnd end) {
     closed_.cut = finished.error().message;
   }
   closed_.file = writer_.path().string();
-  if (first_ns_) {
-    closed_.seconds =
-        static_cast<double>(last_ns_ - *first_ns_) / static_cast<double>(kNsPerSecond);
-  }
+  closed_.samples = kept_ticks_;
+  closed_.missed = missed_;
+  closed_.dropped = dropped_ticks_;
+  closed_.seconds =
+      first_ns_ ? static_cast<double>(last_ns_ - *first_ns_) / static_cast<double>(kNsPerSecond)
+                : 0;
   if (words_ > 0) {
     closed_.unknown = static_cast<double>(unknown_words_) / static_cast<double>(words_);
   }

@@ -87,6 +87,9 @@ class WritingThread final : public SessionOutput {
   std::optional<std::int64_t> ended_ns_;  ///< the recording ended before the workload
   bool write_failed_ = false;
   sampler::SamplingTotals totals_;  ///< of the segment
+  std::uint64_t kept_ticks_ = 0;
+  std::uint64_t missed_ = 0;
+  std::uint64_t dropped_ticks_ = 0;
   std::uint64_t words_ = 0;
   std::uint64_t unknown_words_ = 0;
   std::optional<std::int64_t> first_ns_;

@@ -24,13 +24,19 @@ std::string describe_gpu(const ipc::ReadyAnswer& ready) {
                      safe(ready.scenario), ready.load_seconds);
 }
 
-std::string describe_samples(const ipc::ClosedAnswer& closed) {
-  if (closed.samples == 0 || !(closed.seconds > 0)) {
+/// Absent: the recorder could not say.
+std::optional<std::string> describe_samples(const ipc::ClosedAnswer& closed) {
+  if (!closed.samples) {
+    return std::nullopt;
+  }
+  const std::uint64_t samples = *closed.samples;
+  const double seconds = closed.seconds.value_or(0);
+  if (samples == 0 || !(seconds > 0)) {
     return "no sample was taken";
   }
-  return fmt::format("{} sample{} in {:.2f} s ({:.0f} a second), {} missed", closed.samples,
-                     closed.samples == 1 ? "" : "s", closed.seconds,
-                     static_cast<double>(closed.samples) / closed.seconds, closed.missed);
+  return fmt::format("{} sample{} in {:.2f} s ({:.0f} a second), {} missed", samples,
+                     samples == 1 ? "" : "s", seconds, static_cast<double>(samples) / seconds,
+                     closed.missed.value_or(0));
 }
 
 }  // namespace
@@ -41,8 +47,8 @@ std::vector<std::string> summary_lines(const ipc::ReadyAnswer& ready,
   std::vector<std::string> lines{fmt::format("recorded {}{}{}", describe_gpu(ready),
                                              delivery.through.empty() ? "" : " through ",
                                              safe(delivery.through))};
-  if (closed) {
-    lines.push_back(describe_samples(*closed));
+  if (const auto samples = closed ? describe_samples(*closed) : std::nullopt) {
+    lines.push_back(*samples);
   }
   if (delivery.file) {
     lines.push_back(fmt::format("written to {}", safe(delivery.file->string())));
@@ -69,18 +75,19 @@ std::vector<std::string> closing_warnings(const ipc::ClosedAnswer& closed) {
     lines.push_back(fmt::format("{} could not be finished: {}. What was written before can be read",
                                 safe(closed.file), safe(*closed.cut)));
   }
-  if (closed.dropped > 0) {
+  const std::uint64_t dropped = closed.dropped.value_or(0);
+  const std::uint64_t missed = closed.missed.value_or(0);
+  if (dropped > 0) {
     lines.push_back(fmt::format(
         "{} samples were dropped because the disk was too slow; record to a faster one with -o",
-        closed.dropped));
+        dropped));
   }
-  const auto periods =
-      static_cast<double>(closed.samples + closed.dropped) + static_cast<double>(closed.missed);
-  if (closed.seconds >= kLongEnoughToTellS &&
-      static_cast<double>(closed.missed) / periods > kMissedWorthAWarning) {
+  const auto periods = static_cast<double>(closed.samples.value_or(0) + dropped + missed);
+  const double missed_share = periods > 0 ? static_cast<double>(missed) / periods : 0;
+  if (closed.seconds >= kLongEnoughToTellS && missed_share > kMissedWorthAWarning) {
     lines.push_back(
         fmt::format("{:.1f} % of the periods were missed; `gputrace report` says what helps",
-                    static_cast<double>(closed.missed) / periods * 100));
+                    missed_share * 100));
   }
   if (closed.unknown && *closed.unknown > kUnknownWorthAWarning) {
     lines.push_back(
