@@ -4,25 +4,19 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stop_token>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "daemon/base/time.h"
 #include "daemon/sampler/burst.h"
 #include "daemon/sampler/sensor_reader.h"
+#include "daemon/sampler/sensor_schedule.h"
 
 namespace gputrace::sampler {
-
-inline constexpr double kDefaultSensorRateHz = 10;
-inline constexpr double kMinSensorRateHz = 0.1;
-inline constexpr double kMaxSensorRateHz = 100;
 
 /// One read of one source that gave values.
 struct SensorReading {
@@ -30,36 +24,6 @@ struct SensorReading {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::vector<std::optional<double>> values;  ///< in the order of the reader's sensors()
-};
-
-/// Since the loop began.
-struct SensorSourceState {
-  std::uint64_t reads = 0;     ///< that gave values
-  std::uint64_t rejected = 0;  ///< answers that cannot be true
-  std::uint64_t failed = 0;    ///< errors
-  std::uint64_t late = 0;      ///< did not return within the deadline
-  std::uint64_t cost_ns = 0;   ///< of all reads together
-  std::uint64_t worst_ns = 0;
-  double rate_hz = 0;   ///< now; 0 while the source is left alone
-  std::string problem;  ///< why it is left alone or read less often; empty = nothing
-};
-
-/// Worth an event, and a warning to who records. Once for each cause, not once a read.
-struct SensorNotice {
-  std::int64_t time_ns = 0;
-  std::string kind;  ///< "sensor_lost", "sensor_back", "sensor_slow", "sensor_stuck"
-  std::string text;
-};
-
-struct SensorLoopOptions {
-  double rate_hz = kDefaultSensorRateHz;
-  std::optional<Burst> burst;  ///< read inside the bursts only
-  std::int64_t deadline_ns = 500 * kNsPerMs;
-  std::int64_t slow_ns = 5 * kNsPerMs;             ///< a dearer source is read less often
-  std::int64_t first_retry_ns = 1 * kNsPerSecond;  ///< doubles with each failure
-  std::int64_t last_retry_ns = 60 * kNsPerSecond;
-  /// False: the GPU sleeps. Reading power/runtime_status wakes nothing. Empty = always awake.
-  std::function<bool()> gpu_is_awake;
 };
 
 /// What a tick brought. Called on the loop's thread.
@@ -71,6 +35,78 @@ class SensorSink {
   virtual ~SensorSink() = default;
   virtual void take(std::vector<SensorReading> readings, std::vector<SensorNotice> notices,
                     std::span<const SensorSourceState> states) = 0;
+};
+
+/// What the loop knows of time. Tests pass one that they move by hand.
+class SensorTime {
+ public:
+  SensorTime() = default;
+  SensorTime(const SensorTime&) = delete;
+  SensorTime& operator=(const SensorTime&) = delete;
+  virtual ~SensorTime() = default;
+
+  /// CLOCK_MONOTONIC. Any thread.
+  [[nodiscard]] virtual std::int64_t now_ns() noexcept = 0;
+  /// Returns at `deadline_ns`, when `changed` is notified, or sooner for no reason.
+  virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                          std::int64_t deadline_ns) = 0;
+};
+[[nodiscard]] std::shared_ptr<SensorTime> monotonic_sensor_time();
+
+/// One thread keeps the time, another reads. A read that does not return within the deadline is
+/// left behind with its thread and its reader, and a fresh thread goes on with the other sources.
+/// Ticks are absolute; those that passed during a long read are skipped, never made up for.
+class SensorLoop {
+ public:
+  /// Begins at once. `sink` must outlive the loop.
+  SensorLoop(std::vector<std::unique_ptr<SensorReader>> readers, SensorLoopOptions options,
+             SensorSink& sink, std::shared_ptr<SensorTime> time = monotonic_sensor_time());
+  SensorLoop(const SensorLoop&) = delete;
+  SensorLoop& operator=(const SensorLoop&) = delete;
+  /// Never waits for a read in progress: its thread closes the source when it returns. Waits for
+  /// a take() in progress; none follows.
+  ~SensorLoop();
+
+  /// Any thread. With 0 Hz the loop rests and the device's files are closed.
+  void set_rate(double rate_hz, const std::optional<Burst>& burst);
+
+ private:
+  struct Job;
+  struct Done;
+  struct Worker;
+  struct Shared;
+
+  static void work(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Worker>& worker);
+  static void perform(const Job& job, Shared& shared, Done& done);
+
+  void run();
+  void rest(std::unique_lock<std::mutex>& lock);
+  void tick(std::unique_lock<std::mutex>& lock, std::int64_t tick_ns);
+  /// Hands them to the worker and waits for all but those that hang.
+  void perform_all(std::unique_lock<std::mutex>& lock, std::vector<Job> jobs);
+  [[nodiscard]] std::vector<Job> leave_behind(std::int64_t now_ns);
+  void take_done(Worker& worker);
+  void look_after_stuck(std::int64_t now_ns);
+  void deliver(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::int64_t next_tick_ns() const noexcept;
+  void advance(std::int64_t now_ns) noexcept;
+
+  // Of the loop's thread alone.
+  std::vector<std::shared_ptr<SensorReader>> readers_;
+  std::int64_t deadline_ns_;
+  SensorSink& sink_;
+  SensorSchedule schedule_;
+  std::vector<std::uint32_t> due_;
+  std::vector<SensorReading> readings_;
+  std::shared_ptr<Worker> worker_;
+  std::vector<std::shared_ptr<Worker>> stuck_;
+  double period_ns_ = 0;  ///< 0 = at rest
+  std::optional<Burst> burst_;
+  std::int64_t grid_ns_ = 0;
+  std::uint64_t tick_ = 0;  ///< the next one is at grid_ns_ + tick_ * period_ns_
+
+  const std::shared_ptr<Shared> shared_;
+  std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace gputrace::sampler
