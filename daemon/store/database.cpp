@@ -262,4 +262,25 @@ bool Database::in_transaction() const {
   return sqlite3_get_autocommit(handle()) == 0;
 }
 
+Status for_each_row(Statement& query, const std::function<Status(const Statement&)>& visit) {
+  for (;;) {
+    const Result<bool> row = query.step();
+    if (!row) {
+      return tl::unexpected<Error>(row.error());
+    }
+    if (!*row) {
+      return {};
+    }
+    if (Status status = visit(query); !status) {
+      return status;
+    }
+  }
+}
+
+Status for_each_row(Database& database, std::string_view sql,
+                    const std::function<Status(const Statement&)>& visit) {
+  Result<Statement> query = database.prepare(sql);
+  return query ? for_each_row(*query, visit) : Status(tl::unexpected<Error>(query.error()));
+}
+
 }  // namespace gputrace::store

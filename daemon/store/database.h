@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,5 +96,10 @@ class Database {
 
   std::unique_ptr<sqlite3, Closer> connection_;
 };
+
+/// Hands every row of a query to `visit`; its first error ends it.
+Status for_each_row(Statement& query, const std::function<Status(const Statement&)>& visit);
+Status for_each_row(Database& database, std::string_view sql,
+                    const std::function<Status(const Statement&)>& visit);
 
 }  // namespace gputrace::store

@@ -18,7 +18,7 @@
 
 namespace gputrace::store {
 
-// Defined by the build from schema.sql (gputrace_embed).
+// Defined by the build (gputrace_embed): what each version adds, in the order of versions.
 std::span<const std::pair<std::string_view, std::string_view>> embedded_schema();
 
 namespace {
@@ -234,7 +234,11 @@ Status check_schema(Database& database, const std::filesystem::path& path) {
   if (!ours) {
     return fail(ours.error(), what);
   }
-  if (const Status status = ours->execute(schema_sql()); !status) {
+  const Result<std::uint32_t> version = schema_version(database);
+  if (!version) {
+    return fail(version.error(), what);
+  }
+  if (const Status status = create_schema(*ours, *version); !status) {
     return fail(status.error(), what);
   }
   const Result<std::vector<std::string>> expected = schema_rows(*ours);
@@ -246,7 +250,7 @@ Status check_schema(Database& database, const std::filesystem::path& path) {
     return fail(ErrorCode::kCorrupt,
                 fmt::format("{}: its tables are not those of format version {}; it was changed by "
                             "another program or is damaged",
-                            what, kSchemaVersion));
+                            what, *version));
   }
   return {};
 }
@@ -266,8 +270,28 @@ Result<Database> open_for_reading(const std::filesystem::path& path, const Heade
 
 }  // namespace
 
-std::string_view schema_sql() {
-  return embedded_schema()[0].second;
+Status create_schema(Database& database, std::uint32_t version) {
+  GPUTRACE_CHECK(version >= 1 && version <= embedded_schema().size());
+  for (const auto& [name, sql] : embedded_schema().first(version)) {
+    if (Status status = database.execute(sql); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Result<std::uint32_t> schema_version(Database& database) {
+  Result<Statement> query = database.prepare("PRAGMA user_version");
+  const Result<bool> row = query ? query->step() : tl::unexpected<Error>(query.error());
+  if (!row) {
+    return tl::unexpected<Error>(row.error());
+  }
+  const std::int64_t version = query->integer(0);
+  // The header said a version that is known; what lies in the log beside the file may not.
+  if (version < 1 || version > std::int64_t{kSchemaVersion}) {
+    return fail(ErrorCode::kCorrupt, "its format version changed while it was opened");
+  }
+  return static_cast<std::uint32_t>(version);
 }
 
 Result<std::filesystem::path> without_symlinks_above(const std::filesystem::path& path) {

@@ -79,10 +79,11 @@ Status lay_out_session(Database& database, const SessionDescription& description
       "PRAGMA page_size={}; PRAGMA auto_vacuum=NONE; PRAGMA synchronous=FULL; BEGIN IMMEDIATE; "
       "PRAGMA application_id={}; PRAGMA user_version={};",
       kPageSize, kApplicationId, kSchemaVersion);
-  for (const std::string_view sql : {std::string_view(setup), schema_sql()}) {
-    if (Status status = database.execute(sql); !status) {
-      return status;
-    }
+  if (Status status = database.execute(setup); !status) {
+    return status;
+  }
+  if (Status status = create_schema(database, kSchemaVersion); !status) {
+    return status;
   }
   if (Status status = insert_session(database, description); !status) {
     return status;

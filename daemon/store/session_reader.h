@@ -59,7 +59,8 @@ class SessionReader {
   /// somebody else has it open.
   [[nodiscard]] bool in_use() const;
   [[nodiscard]] const std::vector<StoredSegment>& segments() const;
-  /// First to last moment that the file speaks for; absent when it holds no sample or mean.
+  /// First to last moment that the file speaks for: of samples and means; without any, of sensors
+  /// and frames. Absent when it holds nothing.
   [[nodiscard]] std::optional<TimeSpan> span() const;
   [[nodiscard]] Result<std::vector<TimeAnchor>> anchors() const;
   [[nodiscard]] Result<std::vector<Event>> events() const;
@@ -79,12 +80,19 @@ class SessionReader {
 
   /// Empty for files of a version without sensors, and for recordings without any.
   [[nodiscard]] Result<std::vector<StoredSensorSource>> sensor_sources() const;
-  /// In order of time. Runs that reach over an end of `span` are cut there; their readings are
-  /// shared out by time.
+  /// All series in one pass over the file, in the order in which runs ended; the runs of a series
+  /// in order of time. Runs that reach over an end of `span` are cut there; their readings are
+  /// shared out by time, at least one for each part.
+  Status for_each_sensor_run(
+      std::optional<TimeSpan> span,
+      const std::function<Status(std::int64_t series, const SensorRun& run)>& visit) const;
+  /// Those of one series. A pass over the file for each call: for many series use the above.
   [[nodiscard]] Result<std::vector<SensorRun>> sensor_runs(std::int64_t series,
                                                            std::optional<TimeSpan> span) const;
-  /// In order of time, then as written.
-  [[nodiscard]] Result<std::vector<ClientUsage>> client_usage() const;
+  /// In order of time. Each has everything known of its client at that time (engines that did not
+  /// change too), and the client's last pid and name.
+  Status for_each_client_usage(const std::function<Status(const ClientUsage&)>& visit) const;
+  /// Those that ended in the span, in order of time.
   [[nodiscard]] Result<std::vector<Frame>> frames(std::optional<TimeSpan> span) const;
 
   /// Ticks in order, block by block, with exact words. The block is valid during the call.

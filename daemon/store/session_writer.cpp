@@ -11,8 +11,10 @@
 
 #include "daemon/store/block_codec.h"
 #include "daemon/store/busy_rows.h"
+#include "daemon/store/client_rows.h"
 #include "daemon/store/database.h"
 #include "daemon/store/segment_rows.h"
+#include "daemon/store/sensor_rows.h"
 #include "daemon/store/session_file.h"
 #include "daemon/store/session_layout.h"
 
@@ -47,6 +49,12 @@ struct SessionWriter::Impl {
   Statement insert_mean;
   Statement insert_anchor;
   Statement insert_event;
+  Statement insert_frame;
+  SensorRows sensors;
+  ClientRows clients;
+  /// Every member of the group may read it: no names of processes.
+  bool for_group = false;
+  std::int64_t last_frame_ns = 0;
   std::unique_ptr<Segment> segment;
   /// Once a write has failed the transaction is gone, and with it rows that later ones need.
   std::optional<Error> failed;
@@ -147,14 +155,30 @@ Result<SessionWriter> SessionWriter::create(const std::filesystem::path& path,
       "INSERT OR REPLACE INTO anchors (monotonic_ns, boottime_ns, realtime_ns) VALUES (?, ?, ?)");
   Result<Statement> event =
       database->prepare("INSERT INTO events (time_ns, kind, text) VALUES (?, ?, ?)");
-  for (const Result<Statement>* statement : {&block, &mean, &anchor, &event}) {
+  Result<Statement> frame =
+      database->prepare("INSERT INTO frames (end_ns, duration_ns) VALUES (?, ?)");
+  for (const Result<Statement>* statement : {&block, &mean, &anchor, &event, &frame}) {
     if (!*statement) {
       return give_up(statement->error());
     }
   }
-  return SessionWriter(std::unique_ptr<Impl>(new Impl{path, std::move(*database), std::move(*block),
-                                                      std::move(*mean), std::move(*anchor),
-                                                      std::move(*event), nullptr, std::nullopt}));
+  Result<SensorRows> sensors = SensorRows::create(*database);
+  Result<ClientRows> clients = ClientRows::create(*database);
+  if (!sensors || !clients) {
+    return give_up(sensors ? clients.error() : sensors.error());
+  }
+  return SessionWriter(std::unique_ptr<Impl>(new Impl{.path = path,
+                                                      .database = std::move(*database),
+                                                      .insert_block = std::move(*block),
+                                                      .insert_mean = std::move(*mean),
+                                                      .insert_anchor = std::move(*anchor),
+                                                      .insert_event = std::move(*event),
+                                                      .insert_frame = std::move(*frame),
+                                                      .sensors = std::move(*sensors),
+                                                      .clients = std::move(*clients),
+                                                      .for_group = readers == Readers::kGroup,
+                                                      .segment = nullptr,
+                                                      .failed = std::nullopt}));
 }
 
 Status SessionWriter::begin_segment(const SegmentDescription& description) {
@@ -234,6 +258,62 @@ Status SessionWriter::write_event(const Event& event) {
   }
   impl_->insert_event.bind(1, event.time_ns).bind(2, event.kind).bind(3, event.text);
   return impl_->keep(impl_->insert_event.run());
+}
+
+Result<SessionWriter::DefinedSource> SessionWriter::define_sensor_source(
+    const SensorSource& source) {
+  Status status = impl_->begin();
+  status = status ? SensorRows::check(source) : status;
+  if (!status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  Result<DefinedSource> defined = impl_->sensors.define(source);
+  if (!defined) {
+    status = impl_->keep(tl::unexpected<Error>(defined.error()));
+    return tl::unexpected<Error>(status.error());
+  }
+  return defined;
+}
+
+Status SessionWriter::write_sensor_run(std::int64_t series, const SensorRun& run) {
+  if (Status status = impl_->begin(); !status) {
+    return status;
+  }
+  Status status = impl_->sensors.check(series, run);
+  return status ? impl_->keep(impl_->sensors.add(series, run)) : status;
+}
+
+Status SessionWriter::write_sensor_totals(std::int64_t source, const SensorSourceTotals& totals) {
+  Status status = impl_->begin();
+  return status ? impl_->keep(impl_->sensors.set_totals(source, totals)) : status;
+}
+
+Status SessionWriter::write_client_usage(const ClientUsage& usage) {
+  if (Status status = impl_->begin(); !status) {
+    return status;
+  }
+  if (impl_->for_group) {
+    return fail(ErrorCode::kInvalidArgument, "a file for the whole group names no processes");
+  }
+  Status status = impl_->clients.check(usage);
+  return status ? impl_->keep(impl_->clients.add(usage)) : status;
+}
+
+Status SessionWriter::write_frames(std::span<const Frame> frames) {
+  if (Status status = impl_->begin(); !status) {
+    return status;
+  }
+  for (const Frame& frame : frames) {
+    if (frame.end_ns < impl_->last_frame_ns || frame.duration_ns < 0) {
+      return fail(ErrorCode::kInvalidArgument, "the times of frames run backwards");
+    }
+    impl_->insert_frame.bind(1, frame.end_ns).bind(2, frame.duration_ns);
+    if (Status status = impl_->keep(impl_->insert_frame.run()); !status) {
+      return status;
+    }
+    impl_->last_frame_ns = frame.end_ns;
+  }
+  return {};
 }
 
 Status SessionWriter::commit() {

@@ -41,11 +41,15 @@ class SessionWriter {
     std::vector<std::int64_t> series;  ///< in the order of SensorSource::sensors
   };
   Result<DefinedSource> define_sensor_source(const SensorSource& source);
+  /// kInvalidArgument, and nothing written, when the run begins before the series' last one ended,
+  /// or its value is not finite (bits: not a whole number of 32 bits).
   Status write_sensor_run(std::int64_t series, const SensorRun& run);
   /// Replaces what was said of the source before.
   Status write_sensor_totals(std::int64_t source, const SensorSourceTotals& totals);
-  /// Kept only where it differs from the client's last one.
+  /// Kept only where it differs from the client's last one. In order of time, of all clients; never
+  /// in a background file, which the whole group may read.
   Status write_client_usage(const ClientUsage& usage);
+  /// In order of time.
   Status write_frames(std::span<const Frame> frames);
   /// Ends the transaction: one sync.
   Status commit();
