@@ -15,15 +15,21 @@
 
 namespace gputrace::regdb {
 
+/// No table known here is larger (1.8: 3872 bytes), nor can a file of sysfs be.
+inline constexpr std::size_t kMaxMetricsSize = 4096;
+
 /// One member of a table. All are unsigned and little endian.
 struct MetricsField {
   std::string name;        ///< of the kernel's struct: "average_gfx_activity"
   std::size_t offset = 0;  ///< bytes from the table's start
   std::size_t width = 0;   ///< bytes of one element: 1, 2, 4 or 8
   std::size_t count = 1;   ///< elements
-  /// Without doubt "C", "MHz", ...; "activity", "power", "temperature": MetricsUnits decides.
+  /// Of the raw value: "C", "mW", ...; "activity", "power", "temperature": MetricsUnits decides.
   std::string unit;
-  std::string sensor;  ///< name of the series, "gfx_activity"; empty = not recorded
+  double scale = 1;             ///< value = raw * scale, in `value_unit`; of certain units
+  std::string value_unit;       ///< "W", "C", "%"; empty where MetricsUnits decides
+  bool zero_is_absent = false;  ///< no machine has 0 C or draws 0 W: the firmware left it out
+  std::string sensor;           ///< name of the series, "gfx_activity"; empty = not recorded
   std::string meaning;
 };
 
@@ -53,6 +59,7 @@ struct CheckedMetrics {
   MetricsFault fault = MetricsFault::kNone;
   const MetricsLayout* layout = nullptr;  ///< null with a fault, kImplausible excepted
   const MetricsField* field = nullptr;    ///< of kImplausible: which one
+  std::size_t element = 0;                ///< of that field
 };
 
 /// What a doubtful unit stands for: value = raw * scale, in `unit`.
@@ -62,7 +69,8 @@ struct MetricsScale {
   std::string decision;  ///< "centi-percent: driver of GC 11.0.1; range test agrees"
 };
 
-/// The units of one table on one machine, decided once.
+/// The units of one table on one machine, decided once. A quantity that no field of the layout
+/// has, or whose unit is certain there, has an empty decision.
 struct MetricsUnits {
   MetricsScale activity;
   MetricsScale power;  ///< of average_socket_power and the like
@@ -79,10 +87,42 @@ struct MetricsUnits {
 [[nodiscard]] CheckedMetrics check_metrics(std::span<const std::byte> table,
                                            const MetricsUnits* units) noexcept;
 
+/// The fault in words, without the file's name: "109 of the 128 bytes that its header states".
+[[nodiscard]] std::string explain_metrics_fault(const CheckedMetrics& checked,
+                                                std::span<const std::byte> table);
+
 /// One element as the bytes have it; absent when all its bits are ones: the driver fills the table
 /// with 0xff before it writes what the firmware gave (smu_cmn.c). Allocates nothing.
 [[nodiscard]] std::optional<std::uint64_t> raw_metric(std::span<const std::byte> table,
                                                       const MetricsField& field,
                                                       std::size_t element) noexcept;
+
+enum class MetricAbsence {
+  kNone,
+  kNotProvided,  ///< all bits are ones
+  kZero,         ///< zero where zero cannot be
+  kOutOfRange,   ///< of a doubtful unit alone: the value is none in the unit that was decided
+};
+[[nodiscard]] std::string_view to_string(MetricAbsence absence);  ///< in words
+
+struct MetricValue {
+  std::optional<double> value;  ///< in metric_unit()
+  MetricAbsence absence = MetricAbsence::kNone;
+};
+/// One element of a table that check_metrics() passed. Allocates nothing.
+[[nodiscard]] MetricValue decode_metric(std::span<const std::byte> table, const MetricsField& field,
+                                        std::size_t element, const MetricsUnits& units) noexcept;
+
+/// The decision of a field's unit; null where the unit is certain.
+[[nodiscard]] const MetricsScale* doubtful_unit(const MetricsField& field,
+                                                const MetricsUnits& units) noexcept;
+/// "W", "C", "%", "MHz", "J", "bits", ...: of decoded values.
+[[nodiscard]] const std::string& metric_unit(const MetricsField& field,
+                                             const MetricsUnits& units) noexcept;
+
+/// Why a field that has a series is not recorded on this chip; empty = it is.
+[[nodiscard]] std::string_view why_unrecorded(const MetricsLayout& layout,
+                                              const MetricsField& field,
+                                              const std::optional<GcVersion>& gc);
 
 }  // namespace gputrace::regdb

@@ -30,8 +30,8 @@ struct ThrottleReason {
 
 /// The set bits of throttle_status, lowest first. The bits differ between drivers, so without `gc`,
 /// or with one whose driver is not known here, each is "bit N".
-[[nodiscard]] std::vector<ThrottleReason> decode_throttle_status(
-    const std::optional<GcVersion>& gc, std::uint32_t status);
+[[nodiscard]] std::vector<ThrottleReason> decode_throttle_status(const std::optional<GcVersion>& gc,
+                                                                 std::uint32_t status);
 
 /// The set bits of indep_throttle_status, lowest first: the same on all chips.
 [[nodiscard]] std::vector<ThrottleReason> decode_independent_throttle_status(std::uint64_t status);
