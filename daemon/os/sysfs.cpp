@@ -35,6 +35,7 @@ std::optional<std::string> read_text(const std::filesystem::path& file) {
     size += static_cast<std::size_t>(count);
   }
   std::string text(buffer.data(), size);
+  text.erase(std::min(text.find('\0'), size));
   text.erase(text.find_last_not_of(" \t\n") + 1);
   return text;
 }

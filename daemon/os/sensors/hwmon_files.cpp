@@ -1,0 +1,248 @@
+#include "daemon/os/sensors/hwmon_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "daemon/os/sysfs.h"
+
+namespace gputrace::os {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "temp2_input" = {"temp", 2, "input"}; "pwm1" has no attribute.
+struct Channel {
+  std::string_view type;
+  unsigned number = 0;
+  std::string_view attribute;
+};
+
+std::optional<Channel> parse_channel(std::string_view name) {
+  const std::size_t digits = name.find_first_of("0123456789");
+  const std::size_t end = name.find('_');
+  if (digits == 0 || digits == std::string_view::npos || digits > end) {
+    return std::nullopt;
+  }
+  const auto number = number_after(name.substr(0, end), name.substr(0, digits));
+  if (!number) {
+    return std::nullopt;
+  }
+  return Channel{name.substr(0, digits), *number,
+                 end == std::string_view::npos ? std::string_view() : name.substr(end + 1)};
+}
+
+/// amdgpu gives each channel one constant label (amdgpu_pm.c); a label that is not here names its
+/// own series.
+struct KnownLabel {
+  std::string_view type;
+  unsigned number;
+  std::string_view label;
+  std::string_view series;
+};
+constexpr std::array kAmdgpuLabels{KnownLabel{"temp", 1, "edge", "edge_temperature"},
+                                   KnownLabel{"temp", 2, "junction", "junction_temperature"},
+                                   KnownLabel{"temp", 3, "mem", "mem_temperature"},
+                                   KnownLabel{"freq", 1, "sclk", "gfx_clock"},
+                                   KnownLabel{"freq", 2, "mclk", "mem_clock"},
+                                   KnownLabel{"in", 0, "vddgfx", "gfx_voltage"},
+                                   KnownLabel{"in", 1, "vddnb", "soc_voltage"},
+                                   KnownLabel{"power", 1, "PPT", "package_power"}};
+
+std::string series_part(std::string_view label) {
+  std::string part;
+  for (const char c : label) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    part += upper ? static_cast<char>(c - 'A' + 'a') : plain ? c : '_';
+  }
+  return part;
+}
+
+/// Labels reach terminals and files; a folder from a stranger may hold anything in them.
+bool is_usable_label(const std::optional<std::string>& label) {
+  constexpr std::size_t kMaxLabel = 32;
+  return label && !label->empty() && label->size() <= kMaxLabel &&
+         std::all_of(label->begin(), label->end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+std::string label_of(const fs::path& folder, const Channel& channel, bool only_list) {
+  if (!only_list) {
+    auto label = read_text(folder / fmt::format("{}{}_label", channel.type, channel.number));
+    if (is_usable_label(label)) {
+      return *std::move(label);
+    }
+  }
+  for (const KnownLabel& known : kAmdgpuLabels) {
+    if (known.type == channel.type && known.number == channel.number) {
+      return std::string(known.label);
+    }
+  }
+  return {};
+}
+
+/// "junction", kind "temperature": junction_temperature. Without a label by number.
+std::string series_name(const Channel& channel, const std::string& label, std::string_view kind) {
+  for (const KnownLabel& known : kAmdgpuLabels) {
+    if (known.type == channel.type && known.label == label) {
+      return std::string(known.series);
+    }
+  }
+  return label.empty() ? fmt::format("{}_{}", kind, channel.number)
+                       : fmt::format("{}_{}", series_part(label), kind);
+}
+
+struct Quantity {
+  std::string_view type;
+  std::string_view attribute;
+  std::string_view kind;
+  std::string_view unit;
+  ValueFormat format;
+  std::string_view decision;
+};
+
+constexpr std::string_view kZeroVolt = "0 mV is taken as not provided: no rail at work has it";
+constexpr std::string_view kZeroCelsius =
+    "0 is taken as not provided: firmware without the sensor answers so";
+constexpr std::string_view kZeroCap = "0 is taken as not provided";
+
+// The widest that a machine can have, to tell garbage; not what is healthy.
+constexpr std::array kQuantities{
+    Quantity{"power", "average", "", "W", {TextForm::kPower, 1, 0, 5000, true, false}, ""},
+    Quantity{"power", "input", "", "W", {TextForm::kPower, 1, 0, 5000, true, false}, ""},
+    Quantity{"power", "cap", "", "W", {TextForm::kInteger, 1e-6, 0, 5000, true, false}, kZeroCap},
+    Quantity{"temp",
+             "input",
+             "temperature",
+             "C",
+             {TextForm::kInteger, 1e-3, -60, 160, true, false},
+             kZeroCelsius},
+    Quantity{
+        "freq", "input", "clock", "MHz", {TextForm::kInteger, 1e-6, 0, 10'000, false, false}, ""},
+    Quantity{
+        "in", "input", "voltage", "V", {TextForm::kInteger, 1e-3, 0, 60, true, false}, kZeroVolt},
+    // 0 is a fan that stands still, which many cards do when they are cool.
+    Quantity{
+        "fan", "input", "fan_speed", "RPM", {TextForm::kInteger, 1, 0, 30'000, false, false}, ""},
+    Quantity{
+        "pwm", "", "fan_pwm", "%", {TextForm::kInteger, 100.0 / 255, 0, 100, false, false}, ""},
+};
+
+const Quantity* quantity_of(const Channel& channel) {
+  for (const Quantity& quantity : kQuantities) {
+    if (quantity.type == channel.type && quantity.attribute == channel.attribute) {
+      return &quantity;
+    }
+  }
+  return nullptr;
+}
+
+SensorFile make_file(const fs::path& folder, const std::string& name, std::string_view driver,
+                     const Quantity& quantity) {
+  SensorFile file;
+  file.path = folder / name;
+  file.reader_name = fmt::format("hwmon {} {}", driver, name);
+  file.description.source = "hwmon " + name;
+  file.description.unit = quantity.unit;
+  file.description.decision = quantity.decision;
+  file.format = quantity.format;
+  return file;
+}
+
+void set_pwm_scale(const fs::path& folder, unsigned channel, bool only_list, SensorFile& file) {
+  constexpr std::uint64_t kMost = 65'535;
+  const std::string name = fmt::format("pwm{}_max", channel);
+  const auto most = only_list ? std::nullopt : read_number(folder / name, kMost);
+  if (const std::uint64_t full = most.value_or(0); full > 0) {
+    file.format.scale = 100.0 / static_cast<double>(full);
+  } else {
+    file.description.decision = "of 255, hwmon's full scale: " + name + " was not read";
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> find_hwmon(const fs::path& parent, std::string_view driver) {
+  std::vector<fs::path> found;
+  for (const std::string& name : list_folder(parent)) {
+    if (number_after(name, "hwmon") && read_text(parent / name / "name") == driver) {
+      found.push_back(parent / name);
+    }
+  }
+  return found;
+}
+
+bool has_apu_rail(const fs::path& folder) {
+  const std::vector<std::string> names = list_folder(folder);
+  return std::find(names.begin(), names.end(), "in1_input") != names.end();
+}
+
+std::vector<SensorFile> amdgpu_hwmon_files(const fs::path& folder, const HwmonOptions& options) {
+  std::vector<SensorFile> files;
+  for (const std::string& name : list_folder(folder)) {
+    const auto channel = parse_channel(name);
+    const Quantity* quantity = channel ? quantity_of(*channel) : nullptr;
+    if (quantity == nullptr) {
+      continue;
+    }
+    SensorFile file = make_file(folder, name, "amdgpu", *quantity);
+    sampler::SensorDescription& series = file.description;
+    if (quantity->type == "fan" || quantity->type == "pwm") {
+      series.name = channel->number == 1 ? std::string(quantity->kind)
+                                         : fmt::format("{}_{}", quantity->kind, channel->number);
+      if (quantity->type == "pwm") {
+        set_pwm_scale(folder, channel->number, options.only_list, file);
+      }
+    } else {
+      series.label = label_of(folder, *channel, options.only_list);
+      series.name = quantity->type == "power"
+                        ? (quantity->attribute == "cap" ? "power_cap" : "package_power")
+                        : series_name(*channel, series.label, quantity->kind);
+    }
+    if (quantity->type == "power" && options.is_apu) {
+      series.covers = "CPU and GPU together";
+    }
+    if (quantity->attribute == "cap") {
+      file.max_rate_hz = 1;
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+std::vector<SensorFile> k10temp_files(const fs::path& folder) {
+  const std::vector<std::string> names = list_folder(folder);
+  std::vector<SensorFile> files;
+  bool has_die = false;
+  for (const std::string& name : names) {
+    const auto channel = parse_channel(name);
+    const Quantity* quantity = channel ? quantity_of(*channel) : nullptr;
+    if (quantity == nullptr || quantity->type != "temp") {
+      continue;
+    }
+    SensorFile file = make_file(folder, name, "k10temp", *quantity);
+    file.needs_gpu_awake = false;
+    auto label = read_text(folder / fmt::format("temp{}_label", channel->number));
+    file.description.label = is_usable_label(label) ? *std::move(label) : std::string();
+    // Kernels before 5.6 give one channel without a label, which is Tctl.
+    const std::string& known = file.description.label;
+    const auto ccd = number_after(known, "Tccd");
+    file.description.name = ccd && *ccd > 0 ? fmt::format("ccd_temperature_{}", *ccd - 1)
+                                            : std::string("cpu_temperature");
+    has_die = has_die || known == "Tdie";
+    files.push_back(std::move(file));
+  }
+  // Where there is a Tdie, Tctl is that plus an offset for the fans
+  // (Documentation/hwmon/k10temp.rst).
+  for (SensorFile& file : files) {
+    if (has_die && file.description.label != "Tdie" && file.description.name == "cpu_temperature") {
+      file.description.name = "cpu_control_temperature";
+    }
+  }
+  return files;
+}
+
+}  // namespace gputrace::os
