@@ -1,0 +1,48 @@
+#include "daemon/os/sensors/processor.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "daemon/os/sysfs.h"
+
+namespace gputrace::os {
+
+namespace {
+
+std::optional<std::string_view> value_of(std::string_view cpuinfo, std::string_view key) {
+  while (!cpuinfo.empty()) {
+    const std::size_t end = cpuinfo.find('\n');
+    const std::string_view line = cpuinfo.substr(0, end);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos &&
+        line.substr(0, line.substr(0, colon).find_last_not_of(" \t") + 1) == key) {
+      return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+    }
+    cpuinfo.remove_prefix(end == std::string_view::npos ? cpuinfo.size() : end + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Processor> read_processor(const SystemRoots& roots) {
+  const auto cpuinfo = read_text(roots.proc / "cpuinfo");  // the lines of the first CPU fit in
+  if (!cpuinfo) {
+    return std::nullopt;
+  }
+  const auto number = [&](std::string_view key) {
+    const auto text = value_of(*cpuinfo, key);
+    return text ? parse_number(*text, 0xffff) : std::nullopt;
+  };
+  const auto vendor = value_of(*cpuinfo, "vendor_id");
+  const auto family = number("cpu family");
+  const auto model = number("model");
+  if (!vendor || !family || !model) {
+    return std::nullopt;
+  }
+  return Processor{std::string(*vendor),
+                   std::string(value_of(*cpuinfo, "model name").value_or(std::string_view())),
+                   static_cast<unsigned>(*family), static_cast<unsigned>(*model)};
+}
+
+}  // namespace gputrace::os
