@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "daemon/base/time.h"
+#include "daemon/simulated_gpu/scenario_clock.h"
+#include "daemon/simulated_gpu/sensor_readers.h"
 #include "daemon/simulated_gpu/simulation.h"
 
 namespace gputrace::simulated_gpu {
@@ -11,20 +13,19 @@ namespace {
 
 class SimulatedReader final : public sampler::RegisterReader {
  public:
-  SimulatedReader(Simulation simulation, std::optional<std::int64_t> start_ns)
-      : simulation_(std::move(simulation)), start_ns_(start_ns) {}
+  SimulatedReader(std::shared_ptr<const Simulation> simulation,
+                  std::shared_ptr<ScenarioClock> clock)
+      : simulation_(std::move(simulation)), clock_(std::move(clock)) {}
 
   [[nodiscard]] std::span<const sampler::OfferedRegister> registers() const noexcept override {
-    return simulation_.registers();
+    return simulation_->registers();
   }
 
   void read(std::int64_t now_ns, sampler::ReadBuffer out) noexcept override {
     const std::int64_t begin_ns = monotonic_now_ns();
-    const std::int64_t start_ns = start_ns_.value_or(now_ns);
-    start_ns_ = start_ns;
-    const UnitMask state = simulation_.state_at(now_ns - start_ns);
+    const UnitMask state = simulation_->state_at(clock_->start(now_ns));
     for (std::size_t i = 0; i < out.words.size(); ++i) {
-      out.words[i] = simulation_.word(i, state);
+      out.words[i] = simulation_->word(i, state);
       out.states[i] = sampler::SampleState::kValid;
     }
     const auto cost_ns = static_cast<std::uint32_t>(monotonic_now_ns() - begin_ns);
@@ -37,8 +38,8 @@ class SimulatedReader final : public sampler::RegisterReader {
   [[nodiscard]] std::string last_error() const override { return {}; }
 
  private:
-  Simulation simulation_;
-  std::optional<std::int64_t> start_ns_;  ///< absent until the first read
+  std::shared_ptr<const Simulation> simulation_;
+  std::shared_ptr<ScenarioClock> clock_;
 };
 
 sampler::GpuIdentity identity_of(const Simulation& simulation) {
@@ -58,14 +59,19 @@ Result<OpenedSimulation> open_simulated_gpu(std::string_view argument,
                                             const std::filesystem::path& cache_folder,
                                             std::optional<std::int64_t> start_ns) {
   const std::int64_t begin_ns = monotonic_now_ns();
-  auto simulation = Simulation::open(argument, regdb, cache_folder);
-  if (!simulation) {
-    return tl::unexpected(simulation.error());
+  auto loaded = Simulation::open(argument, regdb, cache_folder);
+  if (!loaded) {
+    return tl::unexpected(loaded.error());
   }
+  const auto simulation = std::make_shared<const Simulation>(std::move(*loaded));
+  const auto clock = std::make_shared<ScenarioClock>(start_ns);
   OpenedSimulation opened;
   opened.identity = identity_of(*simulation);
   opened.loaded_from_cache = simulation->loaded_from_cache();
-  opened.reader = std::make_unique<SimulatedReader>(std::move(*simulation), start_ns);
+  opened.reader = std::make_unique<SimulatedReader>(simulation, clock);
+  opened.truth = std::make_shared<const SimulatedSensors>(simulation);
+  opened.sensors = make_gpu_sensor_readers(opened.truth, clock);
+  opened.machine_sensors = make_machine_sensor_readers(opened.truth, clock);
   opened.load_seconds = static_cast<double>(monotonic_now_ns() - begin_ns) * 1e-9;
   return opened;
 }

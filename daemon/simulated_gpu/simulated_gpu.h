@@ -12,6 +12,8 @@
 #include "daemon/base/result.h"
 #include "daemon/sampler/gpu_identity.h"
 #include "daemon/sampler/register_reader.h"
+#include "daemon/sampler/sensor_reader.h"
+#include "daemon/simulated_gpu/simulated_sensors.h"
 #include "regdb/register_database.h"
 
 namespace gputrace::simulated_gpu {
@@ -19,6 +21,9 @@ namespace gputrace::simulated_gpu {
 struct OpenedSimulation {
   sampler::GpuIdentity identity;
   std::unique_ptr<sampler::RegisterReader> reader;
+  std::vector<std::unique_ptr<sampler::SensorReader>> sensors;          ///< of the GPU
+  std::vector<std::unique_ptr<sampler::SensorReader>> machine_sensors;  ///< of the whole machine
+  std::shared_ptr<const SimulatedSensors> truth;  ///< what the sensors show, exactly
   double load_seconds = 0;  ///< building the tapes, or reading them from the cache
   bool loaded_from_cache = false;
 };

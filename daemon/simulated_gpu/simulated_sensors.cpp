@@ -11,6 +11,7 @@ constexpr double kMib = 1024.0 * 1024;
 constexpr double kLowestVoltage = 0.65;      ///< below the knee; 1.18 V at 2.6 GHz [A]
 constexpr double kSocRestVoltage = 0.615;    // [A]
 constexpr double kSocWorkVoltage = 0.8;      // [A]
+constexpr double kJunctionPerWatt = 0.06;    // [A]
 constexpr double kIdleMemoryClockMhz = 400;  // [A]
 // What a desktop and what a program hold [A].
 constexpr double kVramAtRestMib = 600;
@@ -146,6 +147,7 @@ SensorValues SimulatedSensors::at(std::int64_t time_ns) const {
   values.gfx_w = values.package_w * phase.gfx_share;
   values.soc_w = values.package_w - values.cpu_w - values.gfx_w;
   values.temperature_c = power.temperature_c;
+  values.junction_c = power.temperature_c + kJunctionPerWatt * power.power_w;
   values.fan_rpm =
       std::max(0.0, thermal.fan_knee_rpm +
                         thermal.fan_rpm_per_c * (power.temperature_c - thermal.fan_knee_c));
@@ -155,9 +157,10 @@ SensorValues SimulatedSensors::at(std::int64_t time_ns) const {
   values.gfx_v = kLowestVoltage * gpu.relative_voltage(phase.clock_mhz * 1e-3);
   values.soc_v = phase.works ? kSocWorkVoltage : kSocRestVoltage;
   values.gfx_activity = gfx_activity(window_ns, time_ns);
-  values.memory_activity = (now.dram_read_bytes - before.dram_read_bytes + now.dram_written_bytes -
-                            before.dram_written_bytes) /
-                           window_s / (gpu.dram_peak_gbps * 1e9);
+  values.dram_read_bytes_per_s = (now.dram_read_bytes - before.dram_read_bytes) / window_s;
+  values.dram_written_bytes_per_s = (now.dram_written_bytes - before.dram_written_bytes) / window_s;
+  values.memory_activity =
+      (values.dram_read_bytes_per_s + values.dram_written_bytes_per_s) / (gpu.dram_peak_gbps * 1e9);
   values.dram_read_bytes = now.dram_read_bytes;
   values.dram_written_bytes = now.dram_written_bytes;
   values.vram_used_bytes = kMib * (phase.works ? kVramAtWorkMib : kVramAtRestMib);

@@ -25,16 +25,19 @@ struct SensorValues {
   double cpu_w = 0;
   double package_j = 0;  ///< since the scenario's begin
   double temperature_c = 0;
+  double junction_c = 0;  ///< of the hottest place
   double fan_rpm = 0;
   double gfx_clock_mhz = 0;          ///< at the instant
   double gfx_clock_average_mhz = 0;  ///< average
   double memory_clock_mhz = 0;
   double gfx_v = 0;
   double soc_v = 0;
-  double gfx_activity = 0;        ///< average of GUI_ACTIVE, 0 to 1
-  double memory_activity = 0;     ///< average share of the DRAM's peak rate
-  double dram_read_bytes = 0;     ///< since the scenario's begin
-  double dram_written_bytes = 0;  ///< the same
+  double gfx_activity = 0;              ///< average of GUI_ACTIVE, 0 to 1
+  double memory_activity = 0;           ///< average share of the DRAM's peak rate
+  double dram_read_bytes = 0;           ///< since the scenario's begin
+  double dram_written_bytes = 0;        ///< the same
+  double dram_read_bytes_per_s = 0;     ///< average
+  double dram_written_bytes_per_s = 0;  ///< average
   double vram_used_bytes = 0;
   double gtt_used_bytes = 0;
 };

@@ -59,6 +59,8 @@ Result<recorder::OpenedGpu> open_simulated(const std::string& argument) {
   opened.regdb_table = map->table;
   opened.identity = std::move(simulation->identity);
   opened.reader = std::move(simulation->reader);
+  opened.sensors = std::move(simulation->sensors);
+  opened.machine_sensors = std::move(simulation->machine_sensors);
   opened.load_seconds = simulation->load_seconds;
   return opened;
 }
