@@ -68,30 +68,37 @@ void Clients::handle(ipc::ClientId client, const ipc::Request& request) {
       parts_.reply(client, ipc::FailedAnswer{status.error()}, {});
     }
   };
-  std::visit(Overloaded{
-                 [&](const ipc::HelloRequest&) {
-                   answer(fail(ErrorCode::kInvalidArgument, "hello has been said"));
-                 },
-                 [&](const ipc::GpusRequest&) { answer(gpus()); },
-                 [&](const ipc::StatusRequest&) { answer(status(caller.uid)); },
-                 [&](const ipc::RecordRequest& record_request) {
-                   only_failure(record(caller, record_request));
-                 },
-                 [&](const ipc::SubscribeRequest& subscribe_request) {
-                   only_failure(subscribe(caller, subscribe_request));
-                 },
-                 [&](const ipc::MarkRequest& mark) {
-                   answer(ipc::MarkedReply{
-                       parts_.recordings.mark(caller.uid, mark.text, monotonic_now_ns())});
-                 },
-                 [&](const ipc::StopOrder& stop) {
-                   only_failure(parts_.recordings.stop(client, stop, monotonic_now_ns()));
-                 },
-                 [&](const ipc::SessionsRequest&) { answer(sessions(caller.uid)); },
-                 [&](const ipc::FetchRequest& wanted) { only_failure(fetch(caller, wanted.name)); },
-                 [&](const ipc::DoneRequest& done) { answer(remove(caller.uid, done.name)); },
-             },
-             request);
+  std::visit(
+      Overloaded{
+          [&](const ipc::HelloRequest&) {
+            answer(fail(ErrorCode::kInvalidArgument, "hello has been said"));
+          },
+          [&](const ipc::GpusRequest&) { answer(gpus()); },
+          [&](const ipc::StatusRequest&) { answer(status(caller.uid)); },
+          [&](const ipc::RecordRequest& record_request) {
+            only_failure(record(caller, record_request));
+          },
+          [&](const ipc::SubscribeRequest& subscribe_request) {
+            only_failure(subscribe(caller, subscribe_request));
+          },
+          [&](const ipc::MarkRequest& mark) {
+            answer(ipc::MarkedReply{
+                parts_.recordings.mark(caller.uid, mark.text, monotonic_now_ns())});
+          },
+          [&](const ipc::StopOrder& stop) {
+            only_failure(parts_.recordings.stop(client, stop, monotonic_now_ns()));
+          },
+          [&](const ipc::ProcessesOrder& processes) {
+            only_failure(parts_.recordings.take_processes(client, processes, monotonic_now_ns()));
+          },
+          [&](const ipc::SwitchOrder& order) {
+            only_failure(parts_.recordings.switch_gpu(client, order));
+          },
+          [&](const ipc::SessionsRequest&) { answer(sessions(caller.uid)); },
+          [&](const ipc::FetchRequest& wanted) { only_failure(fetch(caller, wanted.name)); },
+          [&](const ipc::DoneRequest& done) { answer(remove(caller.uid, done.name)); },
+      },
+      request);
 }
 
 Status Clients::record(const Caller& caller, const ipc::RecordRequest& request) {

@@ -58,6 +58,7 @@ Result<SessionId> Recorders::start(const GpuLabel& gpu, ipc::StartOrder order, S
   session.child = *child;
   session.socket = std::move(*socket);
   session.owner = &owner;
+  session.pci = gpu.pci;
   session.file = order.file;
   session.deadline_ns = now_ns + kOpenPatienceNs;
   (*child)->set_deadline(kNever);
@@ -65,25 +66,13 @@ Result<SessionId> Recorders::start(const GpuLabel& gpu, ipc::StartOrder order, S
 }
 
 Result<RecorderChild*> Recorders::child_for(const GpuLabel& gpu, std::int64_t now_ns) {
-  const RecorderChild* hung = nullptr;
   for (const std::unique_ptr<RecorderChild>& child : children_) {
-    if (child->gpu().pci != gpu.pci) {
-      continue;
-    }
-    if (child->serves()) {
+    if (child->gpu().pci == gpu.pci && child->serves()) {
       return child.get();
     }
-    if (child->state() == RecorderChild::State::kStuck ||
-        child->state() == RecorderChild::State::kDead) {
-      hung = child.get();
-    }
   }
-  if (hung != nullptr) {
-    return fail(ErrorCode::kBusy,
-                fmt::format("the recorder of {} (process {}) hangs in the driver; it can be "
-                            "sampled again when that process is gone, after a restart of the "
-                            "machine at the latest (`dmesg` may say more)",
-                            gpu.name, hung->pid()));
+  if (const Status status = check_not_hung(gpu); !status) {
+    return tl::unexpected<Error>(status.error());
   }
   Result<std::unique_ptr<RecorderChild>> started = RecorderChild::start(gpu, open_gpu_, now_ns);
   if (!started) {
@@ -93,19 +82,19 @@ Result<RecorderChild*> Recorders::child_for(const GpuLabel& gpu, std::int64_t no
   return children_.back().get();
 }
 
-bool Recorders::mark(SessionId session, const ipc::MarkOrder& order) const {
+bool Recorders::tell(SessionId session, const ipc::Order& order) const {
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || found->second.phase != Phase::kRunning) {
     return false;
   }
-  const Result<std::string> message = ipc::encode(ipc::Order(order));
+  const Result<std::string> message = ipc::encode(order);
   return message && ipc::send_packet(found->second.socket.get(), *message);
 }
 
 void Recorders::mark_gpu(const std::string& pci, const ipc::MarkOrder& order) const {
   for (const auto& [id, session] : sessions_) {
-    if (session.child != nullptr && session.child->gpu().pci == pci) {
-      static_cast<void>(mark(id, order));
+    if (session.pci == pci) {
+      static_cast<void>(tell(id, order));
     }
   }
 }

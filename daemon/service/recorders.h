@@ -48,8 +48,11 @@ class Recorders {
   /// `order.gpu` becomes the GPU's PCI address. kBusy: its recorder hangs.
   [[nodiscard]] Result<SessionId> start(const GpuLabel& gpu, ipc::StartOrder order,
                                         SessionOwner& owner, std::int64_t now_ns);
-  /// False when the session cannot take it (any more).
-  [[nodiscard]] bool mark(SessionId session, const ipc::MarkOrder& order) const;
+  /// A mark or what the processes do. False when the session cannot take it (any more).
+  [[nodiscard]] bool tell(SessionId session, const ipc::Order& order) const;
+  /// The session's own recorder goes on with another GPU. kBusy: the recorder of that one hangs, or
+  /// the session does not run.
+  [[nodiscard]] Status switch_gpu(SessionId session, const GpuLabel& gpu);
   /// The file is finished; the answer is closed. Again, or for an unknown session: nothing.
   void stop(SessionId session, const ipc::StopOrder& order, std::int64_t now_ns);
   /// Every session of a GPU.
@@ -85,6 +88,7 @@ class Recorders {
     RecorderChild* child = nullptr;  ///< null when the process is gone
     UniqueFd socket;
     SessionOwner* owner = nullptr;
+    std::string pci;  ///< of the GPU that it records
     std::string file;
     Phase phase = Phase::kStarting;
     bool ready = false;
@@ -94,6 +98,7 @@ class Recorders {
   };
 
   [[nodiscard]] Result<RecorderChild*> child_for(const GpuLabel& gpu, std::int64_t now_ns);
+  [[nodiscard]] Status check_not_hung(const GpuLabel& gpu) const;
   [[nodiscard]] std::size_t sessions_of(const RecorderChild& child) const;
   void take_answers(SessionId id, std::int64_t now_ns);
   void take_answer(SessionId id, ipc::Answer answer, std::int64_t now_ns);

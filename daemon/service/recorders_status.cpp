@@ -1,4 +1,4 @@
-// What there is to say about the recorders.
+// What there is to say about the recorders, and a session that changes its GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,31 @@
 #include "daemon/service/recorders.h"
 
 namespace gputrace::service {
+
+Status Recorders::check_not_hung(const GpuLabel& gpu) const {
+  for (const std::unique_ptr<RecorderChild>& child : children_) {
+    if (child->gpu().pci == gpu.pci && (child->state() == RecorderChild::State::kStuck ||
+                                        child->state() == RecorderChild::State::kDead)) {
+      return fail(ErrorCode::kBusy,
+                  fmt::format("the recorder of {} (process {}) hangs in the driver; it can be "
+                              "sampled again when that process is gone, after a restart of the "
+                              "machine at the latest (`dmesg` may say more)",
+                              gpu.name, child->pid()));
+    }
+  }
+  return {};
+}
+
+Status Recorders::switch_gpu(SessionId session, const GpuLabel& gpu) {
+  if (Status status = check_not_hung(gpu); !status) {
+    return status;
+  }
+  if (!tell(session, ipc::SwitchOrder{gpu.pci})) {
+    return fail(ErrorCode::kBusy, "the recording is about to begin or to end");
+  }
+  sessions_.at(session).pci = gpu.pci;
+  return {};
+}
 
 std::size_t Recorders::session_count() const {
   return static_cast<std::size_t>(

@@ -47,6 +47,11 @@ class Recordings final : public SessionOwner {
   [[nodiscard]] Status subscribe(const Caller& caller, const ipc::SubscribeRequest& request,
                                  std::int64_t now_ns);
   [[nodiscard]] Status stop(ipc::ClientId client, const ipc::StopOrder& order, std::int64_t now_ns);
+  /// Into the recording of this client; more than 4 a second are let fall.
+  [[nodiscard]] Status take_processes(ipc::ClientId client, ipc::ProcessesOrder order,
+                                      std::int64_t now_ns);
+  /// Once a recording.
+  [[nodiscard]] Status switch_gpu(ipc::ClientId client, const ipc::SwitchOrder& order);
   /// Returns how many recordings of the user took it.
   [[nodiscard]] std::uint32_t mark(uid_t uid, std::string_view text, std::int64_t now_ns) const;
   /// The client is gone: its session ends, and its file is finished.
@@ -68,6 +73,9 @@ class Recordings final : public SessionOwner {
     bool live = false;
     bool ended = false;  ///< told to stop
     std::string name;    ///< of the file
+    bool switched = false;
+    std::int64_t second_since_ns = 0;  ///< of `readings`
+    int readings = 0;                  ///< of processes
   };
 
   [[nodiscard]] Status check_start(const Caller& caller, double rate_hz) const;
@@ -77,6 +85,8 @@ class Recordings final : public SessionOwner {
   [[nodiscard]] Result<os::GpuDevice> find_gpu(const std::string& selector) const;
   void end(SessionId session, const std::string& why, std::int64_t now_ns);
   [[nodiscard]] std::map<SessionId, Entry>::const_iterator find(ipc::ClientId client) const;
+  /// kInvalidArgument when the client records nothing.
+  [[nodiscard]] Result<SessionId> recording_of(ipc::ClientId client) const;
 
   struct Starts {
     double left = 0;  ///< at `at_ns`
