@@ -89,10 +89,12 @@ MetricsScale decide(const Quantity& quantity, const MetricsLayout& layout,
   const UnitRule* rule = find_rule(quantity.name, layout.format, gc);
   bool fine = rule != nullptr && rule->unit == quantity.fine;
   const bool known_chip = rule != nullptr && rule->range.first.has_value();
-  std::string source =
-      known_chip ? "driver of GC " + to_string(*gc) + " (" + rule->why + ")"
-                 : (gc ? "GC " + to_string(*gc) + " has no entry; " : "GC version not known; ") +
-                       (rule != nullptr ? rule->why : std::string("no table"));
+  std::string source = rule != nullptr ? rule->why : std::string("no table says");
+  if (known_chip) {
+    source = "driver of GC " + to_string(*gc) + " (" + rule->why + ")";
+  } else if (!gc) {
+    source = "GC version not known; " + source;
+  }
   std::string verdict = "; range test says nothing";
   if (evidence != Evidence::kNone) {
     const bool agrees = fine == (evidence == Evidence::kFine);
