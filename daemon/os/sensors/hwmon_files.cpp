@@ -128,7 +128,7 @@ constexpr std::array kQuantities{
     Quantity{
         "fan", "input", "fan_speed", "RPM", {TextForm::kInteger, 1, 0, 30'000, false, false}, ""},
     Quantity{
-        "pwm", "", "fan_pwm", "%", {TextForm::kInteger, 100.0 / 255, 0, 100, false, false}, ""},
+        "pwm", "", "fan_pwm", "%", {TextForm::kInteger, 100.0 / 255, 0, 100.5, false, false}, ""},
 };
 
 const Quantity* quantity_of(const Channel& channel) {
