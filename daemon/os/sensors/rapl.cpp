@@ -81,7 +81,7 @@ OpenedSensors open_first(EnergyZone zone, std::span<const EnergyEvent> events,
 }  // namespace
 
 OpenedSensors open_rapl(const SystemRoots& roots, const PerfEventOpen& open,
-                        std::function<std::int64_t()> now_ns) {
+                        const std::function<std::int64_t()>& now_ns) {
   OpenedSensors all = open_first(EnergyZone::kPackage, kPackageEvents, roots, open, now_ns);
   append(open_first(EnergyZone::kCore, kCoreEvents, roots, open, now_ns), all);
   return all;

@@ -12,7 +12,8 @@ namespace gputrace::os {
 
 /// package_energy and core_energy, in joules, each from the first source that can be read.
 /// `now_ns` is CLOCK_MONOTONIC.
-[[nodiscard]] OpenedSensors open_rapl(const SystemRoots& roots, const PerfEventOpen& open,
-                                      std::function<std::int64_t()> now_ns = monotonic_now_ns);
+[[nodiscard]] OpenedSensors open_rapl(
+    const SystemRoots& roots, const PerfEventOpen& open,
+    const std::function<std::int64_t()>& now_ns = monotonic_now_ns);
 
 }  // namespace gputrace::os
