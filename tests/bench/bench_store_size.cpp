@@ -1,4 +1,5 @@
-// What a finished session file costs per tick: 10 minutes at 1 kHz, everything in the file counted.
+// What a finished session file costs: per tick for 10 minutes at 1 kHz, and per hour of sensors;
+// everything in the file counted.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -187,6 +188,60 @@ void print_game() {
              });
 }
 
+/// An hour of 60 sensors at 10 Hz. `changing` of them give another value each time, like power and
+/// clocks; the others every 10 s, like limits and totals.
+void print_sensors(std::size_t changing) {
+  constexpr std::size_t kSeries = 60;
+  constexpr std::int64_t kTicks = 36'000;
+  constexpr std::int64_t kTicksUnchanged = 100;
+  const test::TempDir dir;
+  const auto path = dir.path() / "bench.gputrace";
+  Result<store::SessionWriter> writer =
+      store::SessionWriter::create(path, store::OnExisting::kReplace, {});
+  GPUTRACE_CHECK(writer.has_value());
+  const auto source = writer->define_sensor_source(
+      {"bench", std::nullopt, std::vector<sampler::SensorDescription>(kSeries)});
+  GPUTRACE_CHECK(source.has_value());
+  const std::int64_t start_ns = test::SessionRecipe{}.start_ns;
+  const std::int64_t cpu_ns = process_cpu_time_ns();
+  std::mt19937_64 random(3);
+  for (std::int64_t tick = 0; tick < kTicks; ++tick) {
+    const std::int64_t now_ns = start_ns + tick * 100 * kNsPerMs;
+    for (std::size_t i = 0; i < kSeries; ++i) {
+      const bool changes = i < changing;
+      if (!changes && tick % kTicksUnchanged != kTicksUnchanged - 1) {
+        continue;
+      }
+      const std::int64_t first_ns = changes ? now_ns : now_ns - (kTicksUnchanged - 1) * 100'000'000;
+      const store::SensorRun run{
+          .start_ns = first_ns,
+          .end_ns = now_ns,
+          .readings = changes ? 1U : std::uint32_t{kTicksUnchanged},
+          .value = static_cast<double>(random() % 100'000) / 1000};  // mW, as hwmon has them
+      GPUTRACE_CHECK(writer->write_sensor_run(source->series[i], run).has_value());
+    }
+    if (tick % 10 == 9) {
+      GPUTRACE_CHECK(writer->commit().has_value());
+    }
+  }
+  GPUTRACE_CHECK(writer->finish({}).has_value());
+  const double write_s = static_cast<double>(process_cpu_time_ns() - cpu_ns) * 1e-9;
+  const std::int64_t read_ns = monotonic_now_ns();
+  const Result<store::SessionReader> reader = store::SessionReader::open(path);
+  std::size_t runs = 0;
+  GPUTRACE_CHECK(reader && reader->for_each_sensor_run(std::nullopt,
+                                                       [&](std::int64_t, const store::SensorRun&) {
+                                                         ++runs;
+                                                         return Status{};
+                                                       }));
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path));
+  fmt::print(
+      "{} sensors at 10 Hz, {} of them changing: {:.1f} MB an hour, {:.1f} bytes a row, written in "
+      "{:.1f} s CPU, read in {:.2f} s\n",
+      kSeries, changing, bytes / 1e6, bytes / static_cast<double>(runs), write_s,
+      static_cast<double>(monotonic_now_ns() - read_ns) * 1e-9);
+}
+
 long peak_memory_kib() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -218,4 +273,6 @@ int main() {
   gputrace::print_two_state(0.0);
   gputrace::print_two_state(1.0);
   gputrace::print_hour_of_counts();
+  gputrace::print_sensors(20);
+  gputrace::print_sensors(60);
 }

@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "daemon/base/unique_fd.h"
 #include "daemon/store/query.h"
@@ -72,6 +75,43 @@ void read_segment(const store::SessionReader& reader, const store::StoredSegment
   GPUTRACE_CHECK(means || !means.error().message.empty());
 }
 
+void read_sensors(const store::SessionReader& reader) {
+  const auto sources = reader.sensor_sources();
+  GPUTRACE_CHECK(sources.has_value());
+  std::uint64_t readings = 0;
+  const auto add = [&](std::int64_t, const store::SensorRun& run) {
+    GPUTRACE_CHECK(run.start_ns >= 0 && run.end_ns >= run.start_ns && run.readings > 0 &&
+                   std::isfinite(run.value));
+    readings += run.readings;
+    return Status{};
+  };
+  const Status all = reader.for_each_sensor_run(std::nullopt, add);
+  GPUTRACE_CHECK(all || !all.error().message.empty());
+  const std::uint64_t all_readings = std::exchange(readings, 0);
+  if (const auto whole = reader.span()) {
+    const store::TimeSpan part{whole->start_ns + (whole->end_ns - whole->start_ns) / 3,
+                               whole->start_ns + (whole->end_ns - whole->start_ns) / 2};
+    const Status some = reader.for_each_sensor_run(part, add);
+    GPUTRACE_CHECK(some.has_value() == all.has_value() && (!all || readings <= all_readings));
+    const auto frames = reader.frames(part);
+    GPUTRACE_CHECK(frames || !frames.error().message.empty());
+  }
+  for (const store::StoredSensorSource& source : *sources) {
+    GPUTRACE_CHECK(source.series.size() == source.source.sensors.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(source.series.size(), 10); ++i) {
+      const auto runs = reader.sensor_runs(source.series[i], std::nullopt);
+      GPUTRACE_CHECK(runs.has_value() || !all);
+    }
+  }
+  std::int64_t last_ns = 0;
+  const Status usage = reader.for_each_client_usage([&](const store::ClientUsage& client) {
+    GPUTRACE_CHECK(client.time_ns >= last_ns);
+    last_ns = client.time_ns;
+    return Status{};
+  });
+  GPUTRACE_CHECK(usage || !usage.error().message.empty());
+}
+
 void read_all(const std::filesystem::path& path) {
   const Result<store::SessionReader> reader = store::SessionReader::open(path);
   if (!reader) {
@@ -85,12 +125,14 @@ void read_all(const std::filesystem::path& path) {
   const auto events = reader->events();
   GPUTRACE_CHECK((anchors || !anchors.error().message.empty()) &&
                  (events || !events.error().message.empty()));
+  read_sensors(*reader);
   const store::QueryVisitor visitor{
       [](std::span<const std::string>) {},
       [](std::span<const store::QueryValue>) -> Status { return {}; }};
-  const Status query =
-      store::query_session(path, "SELECT * FROM busy", {.time_ns = kNsPerSecond}, visitor);
-  GPUTRACE_CHECK(query || !query.error().message.empty());
+  for (const std::string_view sql : {"SELECT * FROM busy", "SELECT * FROM sensor_values"}) {
+    const Status query = store::query_session(path, sql, {.time_ns = kNsPerSecond}, visitor);
+    GPUTRACE_CHECK(query || !query.error().message.empty());
+  }
 }
 
 }  // namespace

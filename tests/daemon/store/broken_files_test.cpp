@@ -1,7 +1,6 @@
 // Files that are no session, no longer one, or made to hurt.
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -9,6 +8,7 @@
 
 #include "daemon/store/session_file.h"
 #include "daemon/store/session_reader.h"
+#include "tests/support/change_database.h"
 #include "tests/support/make_session.h"
 #include "tests/support/temp_dir.h"
 
@@ -16,6 +16,7 @@ namespace gputrace::store {
 namespace {
 
 using std::filesystem::path;
+using test::change_database;
 
 path make(const test::TempDir& dir) {
   path file = dir.path() / "a.gputrace";
@@ -23,17 +24,6 @@ path make(const test::TempDir& dir) {
   recipe.seconds = 5;
   REQUIRE(test::make_session(file, recipe));
   return file;
-}
-
-/// As an attacker would: straight through SQLite, without our checks.
-void change(const path& file, const std::string& sql) {
-  sqlite3* connection = nullptr;
-  REQUIRE(sqlite3_open(file.c_str(), &connection) == SQLITE_OK);
-  char* message = nullptr;
-  const int code = sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message);
-  CHECK_MESSAGE(code == SQLITE_OK, (message == nullptr ? "" : message));
-  sqlite3_free(message);
-  sqlite3_close(connection);
 }
 
 Error open_error(const path& file) {
@@ -103,7 +93,7 @@ TEST_CASE("what is no session file is refused by what it is") {
     CHECK(says(open_error(file), "symbolic link"));
   }
   SUBCASE("a database of another program") {
-    change(file, "CREATE TABLE t(x); INSERT INTO t VALUES (1)");
+    change_database(file, "CREATE TABLE t(x); INSERT INTO t VALUES (1)");
     const Error error = open_error(file);
     CHECK(error.code == ErrorCode::kCorrupt);
     CHECK(says(error, "another program"));
@@ -147,7 +137,7 @@ TEST_CASE("a journal that names a file, which SQLite would delete, is refused") 
 TEST_CASE("a newer format version is refused with both versions named") {
   const test::TempDir dir;
   const path file = make(dir);
-  change(file, "PRAGMA user_version = 7");
+  change_database(file, "PRAGMA user_version = 7");
   const Error error = open_error(file);
   CHECK(error.code == ErrorCode::kUnsupported);
   CHECK(says(error, "format version 7"));
@@ -157,18 +147,18 @@ TEST_CASE("a schema that is not that of its version is refused") {
   const test::TempDir dir;
   const path file = make(dir);
   SUBCASE("an extra view") {
-    change(file, "CREATE VIEW evil AS SELECT 1");
+    change_database(file, "CREATE VIEW evil AS SELECT 1");
   }
   SUBCASE("a trigger") {
-    change(file, "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM blocks; END");
+    change_database(file, "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM blocks; END");
   }
   SUBCASE("a view in the place of a table") {
-    change(file,
-           "DROP TABLE events; CREATE VIEW events AS SELECT 1 AS id, 2 AS time_ns, 'x' AS "
-           "kind, 'y' AS text");
+    change_database(file,
+                    "DROP TABLE events; CREATE VIEW events AS SELECT 1 AS id, 2 AS time_ns, 'x' AS "
+                    "kind, 'y' AS text");
   }
   SUBCASE("a missing table") {
-    change(file, "DROP TABLE anchors");
+    change_database(file, "DROP TABLE anchors");
   }
   const Error error = open_error(file);
   CHECK(error.code == ErrorCode::kCorrupt);
@@ -179,47 +169,47 @@ TEST_CASE("rows with impossible values are errors, not crashes or gigabytes") {
   const test::TempDir dir;
   const path file = make(dir);
   SUBCASE("negative ticks") {
-    change(file, "UPDATE blocks SET ticks = -1 WHERE id = 2");
+    change_database(file, "UPDATE blocks SET ticks = -1 WHERE id = 2");
   }
   SUBCASE("gigantic ticks") {
-    change(file, "UPDATE blocks SET ticks = 1 << 40 WHERE id = 2");
+    change_database(file, "UPDATE blocks SET ticks = 1 << 40 WHERE id = 2");
   }
   SUBCASE("other ticks") {
-    change(file, "UPDATE blocks SET ticks = 999 WHERE id = 2");
+    change_database(file, "UPDATE blocks SET ticks = 999 WHERE id = 2");
   }
   SUBCASE("a block before its segment") {
-    change(file, "UPDATE blocks SET start_ns = -5 WHERE id = 2");
+    change_database(file, "UPDATE blocks SET start_ns = -5 WHERE id = 2");
   }
   SUBCASE("a segment of 300 years") {
-    change(file, "UPDATE segments SET start_ns = 0, end_ns = 9000000000000000000");
+    change_database(file, "UPDATE segments SET start_ns = 0, end_ns = 9000000000000000000");
   }
   SUBCASE("a blob of another version") {
-    change(file, "UPDATE blocks SET planes = x'ff00'");
+    change_database(file, "UPDATE blocks SET planes = x'ff00'");
   }
   SUBCASE("an empty blob") {
-    change(file, "UPDATE blocks SET summary = x''");
+    change_database(file, "UPDATE blocks SET summary = x''");
   }
   SUBCASE("a zstd frame that claims 4 GiB") {
     // Magic, descriptor (single segment, 8-byte content size), size; no data.
-    change(file, "UPDATE blocks SET planes = x'0128b52ffde00000000001000000'");
+    change_database(file, "UPDATE blocks SET planes = x'0128b52ffde00000000001000000'");
   }
   SUBCASE("a lateness histogram of words") {
-    change(file, "UPDATE segments SET lateness = '[a]'");
+    change_database(file, "UPDATE segments SET lateness = '[a]'");
   }
   SUBCASE("40 registers") {
-    change(file,
-           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
-           "INSERT INTO registers (segment, position, name, dword_offset, source, reads, "
-           "read_cost_ns) SELECT 1, i, 'X', 0, '', 0, 0 FROM n");
+    change_database(file,
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
+                    "INSERT INTO registers (segment, position, name, dword_offset, source, reads, "
+                    "read_cost_ns) SELECT 1, i, 'X', 0, '', 0, 0 FROM n");
   }
   SUBCASE("a kind that nobody knows") {
-    change(file, "UPDATE session SET kind = 'party'");
+    change_database(file, "UPDATE session SET kind = 'party'");
   }
   SUBCASE("no session row") {
-    change(file, "DELETE FROM session");
+    change_database(file, "DELETE FROM session");
   }
   SUBCASE("a mean above 1") {
-    change(file, "INSERT INTO window_means VALUES (1, 1, 0, 0, 1, 7.5, NULL)");
+    change_database(file, "INSERT INTO window_means VALUES (1, 1, 0, 0, 1, 7.5, NULL)");
   }
   const Status status = read_all(file);
   REQUIRE_FALSE(status);

@@ -29,17 +29,26 @@ test::SessionRecipe recipe() {
   return recipe;
 }
 
-/// Writes blocks as fast as it can, one byte into the pipe before each commit and one after.
+/// Writes blocks, and a reading of a sensor with each, as fast as it can; one byte into the pipe
+/// before each commit and one after.
 [[noreturn]] void write_until_killed(const std::filesystem::path& path, int pipe) {
   auto writer = SessionWriter::create(path, OnExisting::kRefuse, {});
   if (!writer || !writer->begin_segment(test::segment_of(recipe()))) {
     ::_exit(1);
   }
+  const auto sensors = writer->define_sensor_source({"hwmon", std::nullopt, {{}}});
+  if (!sensors) {
+    ::_exit(1);
+  }
   for (std::size_t block = 0;; ++block) {
     const auto ticks =
         test::block_of(recipe(), block * kTicksPerBlock, (block + 1) * kTicksPerBlock);
-    const bool written = writer->write_block(ticks).has_value() && ::write(pipe, "w", 1) == 1 &&
-                         writer->commit().has_value() && ::write(pipe, "c", 1) == 1;
+    const store::SensorRun run{
+        .start_ns = ticks.start_ns, .end_ns = ticks.end_ns, .value = static_cast<double>(block)};
+    const bool written = writer->write_block(ticks).has_value() &&
+                         writer->write_sensor_run(sensors->series[0], run).has_value() &&
+                         ::write(pipe, "w", 1) == 1 && writer->commit().has_value() &&
+                         ::write(pipe, "c", 1) == 1;
     if (!written) {
       ::_exit(1);
     }
@@ -109,6 +118,10 @@ void check_what_is_left(const std::filesystem::path& path, const Killed& killed)
     // Totals and plain rows are as old as the last block.
     CHECK(reader->segments()[0].totals.ticks == tick);
   }
+  const auto runs = reader->sensor_runs(1, std::nullopt);
+  REQUIRE(runs);
+  CHECK(runs->size() == blocks);
+  CHECK((runs->empty() || runs->back().value == static_cast<double>(blocks - 1)));
   // Every commit that returned is there; of what was being written at most one block more. A block
   // being filled and one being written is what a crash may cost.
   CHECK(blocks >= killed.commits_seen);
