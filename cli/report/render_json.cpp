@@ -1,6 +1,8 @@
 #include "cli/report/render_json.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 namespace gputrace::report {
 namespace {
@@ -66,6 +68,7 @@ Json sampling_json(const Sampling& sampling) {
               {"p99", value_or_null(sampling.late_p99_us)}}},
             {"cpu_s", value_or_null(sampling.cpu_s)},
             {"kept_gfx_awake", value_or_null(sampling.kept_gfx_awake)},
+            {"kept_device_awake", value_or_null(sampling.kept_device_awake)},
             {"registers", std::move(registers)}};
   for (const auto& [reason, count] : sampling.unknown_reasons) {
     json["unknown_reasons"][reason] = count;
@@ -84,6 +87,149 @@ Json units_json(const std::vector<Unit>& units) {
                     {"samples", value_or_null(unit.samples)}});
   }
   return json;
+}
+
+std::string_view kind_name(SensorKind kind) {
+  switch (kind) {
+    case SensorKind::kGauge:
+      return "gauge";
+    case SensorKind::kCounter:
+      return "counter";
+    case SensorKind::kBits:
+      break;
+  }
+  return "bits";
+}
+
+std::string_view scope_name(bool of_machine) {
+  return of_machine ? "machine" : "gpu";
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json sensors_json(const std::vector<Sensor>& sensors) {
+  Json json = Json::array();
+  for (const Sensor& sensor : sensors) {
+    Json entry{{"name", sensor.name},
+               {"source", sensor.source},
+               {"unit", sensor.unit},
+               {"mean", value_or_null(sensor.mean)},
+               {"min", value_or_null(sensor.min)},
+               {"max", value_or_null(sensor.max)},
+               {"samples", sensor.samples},
+               {"kind", kind_name(sensor.kind)},
+               {"scope", scope_name(sensor.of_machine)},
+               {"label", text_or_null(sensor.label)},
+               {"covers", text_or_null(sensor.covers)},
+               {"decision", text_or_null(sensor.decision)}};
+    if (sensor.kind == SensorKind::kCounter) {
+      const bool moved = sensor.total && sensor.covered_s > 0;
+      entry["total"] = value_or_null(sensor.total);
+      entry["per_s"] = moved ? Json(*sensor.total / sensor.covered_s) : Json(nullptr);
+      entry["resets"] = sensor.resets;
+    }
+    if (sensor.kind == SensorKind::kBits) {
+      entry["bits_ever"] = value_or_null(sensor.bits_ever);
+      entry["bits_always"] = value_or_null(sensor.bits_always);
+    } else {
+      entry["covered_s"] = sensor.samples > 0 ? Json(sensor.covered_s) : Json(nullptr);
+    }
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json sources_json(const std::vector<SensorSource>& sources) {
+  Json json = Json::array();
+  for (const SensorSource& source : sources) {
+    const bool read = attempts(source) > 0;
+    json.push_back(
+        {{"name", source.name},
+         {"scope", scope_name(source.of_machine)},
+         {"reads", source.reads},
+         {"rejected", source.rejected},
+         {"failed", source.failed},
+         {"late", source.late},
+         {"read_cost_us", value_or_null(read_cost_us(source))},
+         {"worst_us", read ? Json(static_cast<double>(source.worst_ns) / 1e3) : Json(nullptr)},
+         {"rate_hz", value_or_null(source.rate_hz)},
+         {"problem", text_or_null(source.problem)}});
+  }
+  return json;
+}
+
+Json energy_json(const std::vector<Energy>& energy) {
+  Json json = Json::array();
+  for (const Energy& entry : energy) {
+    json.push_back({{"name", entry.name},
+                    {"joules", entry.joules},
+                    {"covered_s", entry.covered_s},
+                    {"source", entry.source},
+                    {"method", entry.counted ? "counter" : "power x time"},
+                    {"covers", text_or_null(entry.covers)},
+                    {"samples", entry.samples}});
+  }
+  return json;
+}
+
+Json dram_json(const std::optional<DramTraffic>& dram) {
+  if (!dram) {
+    return nullptr;
+  }
+  return {{"read_gbps", value_or_null(dram->read_gbps)},
+          {"write_gbps", value_or_null(dram->write_gbps)},
+          {"total_gbps", value_or_null(dram->total_gbps)},
+          {"covered_s", dram->covered_s},
+          {"samples", dram->samples},
+          {"source", dram->source},
+          {"covers", text_or_null(dram->covers)}};
+}
+
+Json throttling_json(const std::optional<Throttling>& throttling) {
+  if (!throttling) {
+    return nullptr;
+  }
+  Json json{{"samples", throttling->samples},
+            {"findings", Json::array()},
+            {"unsupported_bits", Json::array()}};
+  for (const ThrottleBit& bit : throttling->bits) {
+    Json entry{{"name", bit.name}, {"group", bit.group}, {"share", bit.share}};
+    if (!bit.evidence.empty()) {
+      entry["seconds"] = bit.supported_s;
+      entry["evidence"] = bit.evidence;
+    }
+    json[bit.evidence.empty() ? "unsupported_bits" : "findings"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json processes_json(const std::vector<Process>& processes) {
+  Json json = Json::array();
+  for (const Process& process : processes) {
+    Json engines = Json::object();
+    for (const auto& [engine, seconds] : process.gpu_s) {
+      engines[engine] = seconds;
+    }
+    json.push_back({{"pid", process.pid},
+                    {"name", process.name},
+                    {"gpu_s", std::move(engines)},
+                    {"vram_bytes", value_or_null(process.vram_bytes)},
+                    {"gtt_bytes", value_or_null(process.gtt_bytes)},
+                    {"gpu", text_or_null(process.gpu)}});
+  }
+  return json;
+}
+
+Json frames_json(const std::optional<Frames>& frames) {
+  if (!frames) {
+    return nullptr;
+  }
+  return {{"count", frames->count},
+          {"fps", frames->fps},
+          {"median_ms", frames->median_ms},
+          {"p99_ms", frames->p99_ms}};
 }
 
 Json segments_json(const std::vector<Segment>& segments) {
@@ -117,7 +263,14 @@ std::string render_json(const Report& report, JsonLayout layout) {
             {"session", session_json(report)},
             {"gpu", gpu_json(report.gpu)},
             {"sampling", sampling_json(report.sampling)},
-            {"units", units_json(report.units)}};
+            {"units", units_json(report.units)},
+            {"sensors", sensors_json(report.sensors)},
+            {"sensor_sources", sources_json(report.sensor_sources)},
+            {"energy", energy_json(report.energy)},
+            {"dram", dram_json(report.dram)},
+            {"throttling", throttling_json(report.throttling)},
+            {"processes", processes_json(report.processes)},
+            {"frames", frames_json(report.frames)}};
   if (!report.segments.empty()) {
     json["segments"] = segments_json(report.segments);
   }

@@ -249,6 +249,9 @@ void append_sampling(Page& page, const Report& report) {
                "reading more often than 10 times a second kept the graphics core powered "
                "(no GFXOFF), so idle power was higher than without gputrace");
   }
+  if (sampling.kept_device_awake.value_or(false)) {
+    page.entry("note", "sampling kept the GPU from suspending while it was awake; it woke none");
+  }
 }
 
 void append_segments(Page& page, const Report& report) {
@@ -291,6 +294,8 @@ std::string render_text(const Report& report, const TextOptions& options) {
   append_answer(page, report);
   append_band(page, report);
   append_units(page, report);
+  append_sensors(page, report);
+  append_processes(page, report);
   append_segments(page, report);
   append_sampling(page, report);
   append_warnings(page, report);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/analysis/statistics.h"
+#include "cli/report/evidence.h"
 #include "regdb/register_map.h"
 
 namespace gputrace::report {
@@ -64,6 +65,8 @@ struct Sampling {
   std::optional<double> late_p99_us;
   std::optional<double> cpu_s;
   std::optional<bool> kept_gfx_awake;  ///< by the reads; absent if simulated or imported
+  /// Whether the reads kept a GPU that suspends from doing so; absent where nothing tells.
+  std::optional<bool> kept_device_awake;
   std::vector<SampledRegister> registers;
 };
 
@@ -148,6 +151,13 @@ struct Report {
   std::vector<Unit> units;  ///< in the order of the register tables
   std::vector<UnknownRegister> unknown_registers;
   Band band;
+  std::vector<Sensor> sensors;  ///< in the order of the file
+  std::vector<SensorSource> sensor_sources;
+  std::vector<Energy> energy;
+  std::optional<DramTraffic> dram;
+  std::optional<Throttling> throttling;
+  std::vector<Process> processes;  ///< most GPU time first
+  std::optional<Frames> frames;
   std::vector<Segment> segments;  ///< only when there is more than one
   std::vector<Warning> warnings;
 };

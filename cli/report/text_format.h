@@ -67,5 +67,9 @@ class Page {
 /// The sections with a file of their own.
 void append_band(Page& page, const Report& report);
 void append_units(Page& page, const Report& report);
+/// With energy, DRAM traffic and throttling.
+void append_sensors(Page& page, const Report& report);
+/// And frames.
+void append_processes(Page& page, const Report& report);
 
 }  // namespace gputrace::report

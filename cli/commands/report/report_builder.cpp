@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "cli/commands/report/report_evidence.h"
 #include "cli/commands/report/report_sampling.h"
 #include "cli/commands/report/report_units.h"
 #include "cli/commands/report/report_warnings.h"
@@ -260,15 +261,20 @@ Result<report::Report> build_report(const store::SessionReader& session,
                                        options.band_columns, true)
                        : make_timeline(extent.start_ns, extent.end_ns, options.band_columns, false);
   bool has_window_means = false;
+  sampler::GpuIdentity gpu;
   if (const StoredSegment* main = main_segment(session.segments(), timeline)) {
     const Result<bool> added = add_gpu(session, regdb, timeline, *main, report);
     if (!added) {
       return tl::unexpected<Error>(added.error());
     }
     has_window_means = *added;
+    gpu = main->description.gpu;
     if (session.segments().size() > 1) {
       report.segments = segments_of(session.segments(), *main, extent);
     }
+  }
+  if (Status status = add_evidence(session, timeline, gpu, extent.start_ns, report); !status) {
+    return tl::unexpected<Error>(status.error());
   }
   const Result<std::vector<store::Event>> events = session.events();
   if (!events) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/commands/report/sensor_warnings.h"
 #include "cli/report/text_format.h"
 
 namespace gputrace::commands {
@@ -187,6 +188,15 @@ void warn_segments(const Report& report, std::vector<Warning>& out) {
   }
   const auto main = std::find_if(report.segments.begin(), report.segments.end(),
                                  [](const report::Segment& segment) { return segment.main; });
+  for (const report::Segment& segment : report.segments) {
+    if (main != report.segments.end() && segment.gpu != main->gpu) {
+      out.push_back({"segment_gpu",
+                     fmt::format("{} to {} is of another GPU, {}, and in no number of this report.",
+                                 report::format_duration(segment.start_s),
+                                 report::format_duration(segment.end_s), segment.gpu),
+                     "use --from and --to to look at it."});
+    }
+  }
   out.push_back(
       {"segments",
        fmt::format("GPU, registers or rate changed while recording: {}. GPU and sampling describe "
@@ -208,6 +218,7 @@ std::vector<Warning> report_warnings(const Report& report, const std::vector<sto
   warn_no_samples(report, warnings);
   warn_sampling(report, events, warnings);
   warn_segments(report, warnings);
+  warn_sensors(report, warnings);
   warn_events(report, events, warnings);
   return warnings;
 }

@@ -1,0 +1,138 @@
+#include "cli/commands/report/report_energy.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "cli/commands/report/sensor_set.h"
+
+namespace gputrace::commands {
+namespace {
+
+using report::DramTraffic;
+using report::Energy;
+using report::Sensor;
+using report::SensorKind;
+
+/// A counter stands for the package of a power sensor if it was read for about as long.
+constexpr double kEnoughCover = 0.9;
+constexpr double kBytesPerGb = 1e9;
+
+Energy counted_energy(const Sensor& sensor, const std::string& covers) {
+  return {.name = sensor.name,
+          .joules = sensor.total.value_or(0),
+          .covered_s = sensor.covered_s,
+          .source = sensor.source,
+          .counted = true,
+          .covers = covers,
+          .samples = sensor.samples};
+}
+
+Energy integrated_energy(const Sensor& sensor) {
+  return {.name = "package_energy",
+          .joules = sensor.mean.value_or(0) * sensor.covered_s,
+          .covered_s = sensor.covered_s,
+          .source = sensor.source,
+          .counted = false,
+          .covers = sensor.covers,
+          .samples = sensor.samples};
+}
+
+/// Of either scope: PMUs belong to the machine, a metrics table to the GPU.
+const Sensor* find_traffic(const std::vector<Sensor>& sensors, std::string_view name,
+                           SensorKind kind) {
+  const Sensor* machine = find_sensor(sensors, name, kind, true);
+  return machine != nullptr ? machine : find_sensor(sensors, name, kind, false);
+}
+
+std::optional<double> gbps_of(const Sensor* sensor) {
+  if (sensor == nullptr) {
+    return std::nullopt;
+  }
+  if (sensor->kind == SensorKind::kGauge) {
+    return sensor->mean ? std::optional(*sensor->mean / kBytesPerGb) : std::nullopt;
+  }
+  return sensor->total && sensor->covered_s > 0
+             ? std::optional(*sensor->total / sensor->covered_s / kBytesPerGb)
+             : std::nullopt;
+}
+
+std::optional<DramTraffic> both_directions(const Sensor* read, const Sensor* write) {
+  const Sensor* any = read != nullptr ? read : write;
+  if (any == nullptr) {
+    return std::nullopt;
+  }
+  DramTraffic traffic;
+  traffic.read_gbps = gbps_of(read);
+  traffic.write_gbps = gbps_of(write);
+  if (traffic.read_gbps && traffic.write_gbps) {
+    traffic.total_gbps = *traffic.read_gbps + *traffic.write_gbps;
+  }
+  traffic.source = any->source;
+  if (read != nullptr && write != nullptr && read->source != write->source) {
+    traffic.source += ", " + write->source;
+  }
+  traffic.covers = any->covers;
+  traffic.covered_s = any->covered_s;
+  traffic.samples = any->samples;
+  if (read != nullptr && write != nullptr) {
+    traffic.covered_s = std::min(read->covered_s, write->covered_s);
+    traffic.samples = std::min(read->samples, write->samples);
+  }
+  return traffic;
+}
+
+}  // namespace
+
+bool covers_cpu(const Sensor& sensor) {
+  return sensor.covers.find("CPU") != std::string::npos;
+}
+
+std::vector<Energy> energy_of(const std::vector<Sensor>& sensors) {
+  const Sensor* gpu_counter = find_sensor(sensors, "package_energy", SensorKind::kCounter, false);
+  const Sensor* gpu_power = find_sensor(sensors, "package_power", SensorKind::kGauge, false);
+  const Sensor* cpu_counter = find_sensor(sensors, "package_energy", SensorKind::kCounter, true);
+  const bool one_package = gpu_power != nullptr && covers_cpu(*gpu_power);
+  std::vector<Energy> energy;
+  if (gpu_counter != nullptr) {
+    energy.push_back(counted_energy(*gpu_counter, gpu_counter->covers));
+  } else if (one_package && cpu_counter != nullptr &&
+             cpu_counter->covered_s >= kEnoughCover * gpu_power->covered_s) {
+    energy.push_back(counted_energy(*cpu_counter, gpu_power->covers));
+    return energy;
+  } else if (gpu_power != nullptr && gpu_power->covered_s > 0) {
+    energy.push_back(integrated_energy(*gpu_power));
+  }
+  if (cpu_counter != nullptr && !one_package) {
+    const bool alone = gpu_counter == nullptr && gpu_power == nullptr;
+    energy.push_back(counted_energy(
+        *cpu_counter, cpu_counter->covers.empty() && !alone ? "CPU" : cpu_counter->covers));
+  }
+  return energy;
+}
+
+std::optional<DramTraffic> dram_traffic_of(const std::vector<Sensor>& sensors) {
+  const Sensor* read = find_traffic(sensors, "dram_read", SensorKind::kCounter);
+  const Sensor* write = find_traffic(sensors, "dram_write", SensorKind::kCounter);
+  if (read != nullptr && write != nullptr) {
+    return both_directions(read, write);
+  }
+  if (const Sensor* both = find_traffic(sensors, "dram_traffic", SensorKind::kCounter)) {
+    return DramTraffic{.read_gbps = std::nullopt,
+                       .write_gbps = std::nullopt,
+                       .total_gbps = gbps_of(both),
+                       .covered_s = both->covered_s,
+                       .samples = both->samples,
+                       .source = both->source,
+                       .covers = both->covers};
+  }
+  const Sensor* read_rate = find_traffic(sensors, "dram_read_rate", SensorKind::kGauge);
+  const Sensor* write_rate = find_traffic(sensors, "dram_write_rate", SensorKind::kGauge);
+  if (read_rate != nullptr && write_rate != nullptr) {
+    return both_directions(read_rate, write_rate);
+  }
+  return read != nullptr || write != nullptr ? both_directions(read, write)
+                                             : both_directions(read_rate, write_rate);
+}
+
+}  // namespace gputrace::commands

@@ -1,0 +1,219 @@
+#include "cli/commands/report/sensor_set.h"
+
+#include <algorithm>
+
+namespace gputrace::commands {
+namespace {
+
+using analysis::ReadingRun;
+using report::Sensor;
+
+report::SensorKind kind_of(sampler::SensorKind kind) {
+  switch (kind) {
+    case sampler::SensorKind::kGauge:
+      return report::SensorKind::kGauge;
+    case sampler::SensorKind::kCounter:
+      return report::SensorKind::kCounter;
+    case sampler::SensorKind::kBits:
+      break;
+  }
+  return report::SensorKind::kBits;
+}
+
+ReadingRun reading_run(const store::SensorRun& run) {
+  return {run.start_ns, run.end_ns, run.readings, run.value};
+}
+
+void set_gauge(const analysis::GaugeSums& sums, Sensor& sensor) {
+  sensor.samples = sums.readings();
+  sensor.mean = sums.mean();
+  sensor.min = sums.smallest();
+  sensor.max = sums.largest();
+  sensor.covered_s = sums.covered_s();
+}
+
+void set_counter(const analysis::CounterSums& sums, Sensor& sensor) {
+  sensor.samples = sums.readings();
+  sensor.total = sums.total();
+  sensor.covered_s = sums.covered_s();
+  sensor.resets = sums.resets();
+}
+
+void set_bits(const analysis::BitSums& sums, Sensor& sensor) {
+  sensor.samples = sums.readings;
+  if (sums.readings > 0) {
+    sensor.bits_ever = sums.ever;
+    sensor.bits_always = sums.always;
+  }
+}
+
+}  // namespace
+
+SensorSet::SensorSet(const store::SessionReader& session, const Timeline& timeline)
+    : session_(&session),
+      shown_{timeline.start_ns, timeline.end_ns},
+      selection_(timeline.selection) {}
+
+Result<SensorSet> SensorSet::load(const store::SessionReader& session, const Timeline& timeline,
+                                  const std::string& gpu_pci) {
+  const Result<std::vector<store::StoredSensorSource>> stored = session.sensor_sources();
+  if (!stored) {
+    return tl::unexpected<Error>(stored.error());
+  }
+  SensorSet set(session, timeline);
+  for (const store::StoredSensorSource& source : *stored) {
+    if (source.source.gpu_pci && *source.source.gpu_pci != gpu_pci) {
+      continue;
+    }
+    set.add(source);
+  }
+  if (const Status status = set.summarize(); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  return set;
+}
+
+void SensorSet::add(const store::StoredSensorSource& stored) {
+  // What other tools wrote is about their GPU, which the file need not name.
+  const bool of_machine =
+      !stored.source.gpu_pci && session_->description().kind != store::SessionKind::kImport;
+  add_source(stored, of_machine);
+  const std::size_t count = std::min(stored.source.sensors.size(), stored.series.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    sensor_of_[stored.series[i]] = index_of(stored.source.sensors[i], of_machine);
+  }
+}
+
+void SensorSet::add_source(const store::StoredSensorSource& stored, bool of_machine) {
+  auto it = std::find_if(sources_.begin(), sources_.end(), [&](const report::SensorSource& other) {
+    return other.name == stored.source.name && other.of_machine == of_machine;
+  });
+  if (it == sources_.end()) {
+    it = sources_.insert(sources_.end(), report::SensorSource{});
+    it->name = stored.source.name;
+    it->of_machine = of_machine;
+  }
+  const store::SensorSourceTotals& totals = stored.totals;
+  it->reads += totals.reads;
+  it->rejected += totals.rejected;
+  it->failed += totals.failed;
+  it->late += totals.late;
+  it->cost_ns += totals.cost_ns;
+  it->worst_ns = std::max(it->worst_ns, totals.worst_ns);
+  it->rate_hz = totals.rate_hz > 0 ? std::optional(totals.rate_hz) : std::nullopt;
+  it->problem = totals.problem;
+}
+
+std::size_t SensorSet::index_of(const sampler::SensorDescription& sensor, bool of_machine) {
+  for (std::size_t i = 0; i < sensors_.size(); ++i) {
+    const Sensor& known = sensors_[i];
+    if (known.name == sensor.name && known.source == sensor.source && known.unit == sensor.unit &&
+        known.of_machine == of_machine && known.kind == kind_of(sensor.kind)) {
+      return i;
+    }
+  }
+  Sensor added;
+  added.name = sensor.name;
+  added.source = sensor.source;
+  added.label = sensor.label;
+  added.unit = sensor.unit;
+  added.kind = kind_of(sensor.kind);
+  added.covers = sensor.covers;
+  added.decision = sensor.decision;
+  added.of_machine = of_machine;
+  sensors_.push_back(std::move(added));
+  return sensors_.size() - 1;
+}
+
+Status SensorSet::summarize() {
+  if (sensor_of_.empty()) {
+    return {};
+  }
+  std::map<std::int64_t, SeriesSums> sums;
+  for (const auto& [series, index] : sensor_of_) {
+    sums.emplace(series, SeriesSums{analysis::GaugeSums(shown_), {}, {}});
+  }
+  const Status status = session_->for_each_sensor_run(
+      selection_, [&](std::int64_t series, const store::SensorRun& stored) -> Status {
+        const auto it = sums.find(series);
+        if (it == sums.end()) {
+          return {};
+        }
+        const ReadingRun run = reading_run(stored);
+        switch (sensors_[sensor_of_.at(series)].kind) {
+          case report::SensorKind::kGauge:
+            it->second.gauge.add(run);
+            break;
+          case report::SensorKind::kCounter:
+            it->second.counter.add(run);
+            break;
+          case report::SensorKind::kBits:
+            it->second.bits.add(run);
+            break;
+        }
+        return {};
+      });
+  if (status) {
+    set_sums(sums);
+  }
+  return status;
+}
+
+void SensorSet::set_sums(std::map<std::int64_t, SeriesSums>& sums) {
+  std::vector<SeriesSums> totals(sensors_.size(), SeriesSums{analysis::GaugeSums(shown_), {}, {}});
+  for (auto& [series, of_series] : sums) {
+    SeriesSums& total = totals[sensor_of_.at(series)];
+    of_series.gauge.finish();
+    total.gauge.merge(of_series.gauge);
+    total.counter.merge(of_series.counter);
+    total.bits.merge(of_series.bits);
+  }
+  for (std::size_t i = 0; i < sensors_.size(); ++i) {
+    switch (sensors_[i].kind) {
+      case report::SensorKind::kGauge:
+        set_gauge(totals[i].gauge, sensors_[i]);
+        break;
+      case report::SensorKind::kCounter:
+        set_counter(totals[i].counter, sensors_[i]);
+        break;
+      case report::SensorKind::kBits:
+        set_bits(totals[i].bits, sensors_[i]);
+        break;
+    }
+  }
+}
+
+Result<SensorSet::RunsOfSensors> SensorSet::runs(const std::set<std::size_t>& indices) const {
+  RunsOfSensors runs;
+  for (const std::size_t index : indices) {
+    runs[index];
+  }
+  const Status status = session_->for_each_sensor_run(
+      selection_, [&](std::int64_t series, const store::SensorRun& stored) -> Status {
+        const auto sensor = sensor_of_.find(series);
+        if (sensor != sensor_of_.end() && indices.count(sensor->second) > 0) {
+          runs[sensor->second].push_back(reading_run(stored));
+        }
+        return {};
+      });
+  if (!status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  return runs;
+}
+
+const Sensor* find_sensor(const std::vector<Sensor>& sensors, std::string_view name,
+                          report::SensorKind kind, bool of_machine) {
+  const Sensor* best = nullptr;
+  for (const Sensor& sensor : sensors) {
+    const bool fits = sensor.name == name && sensor.kind == kind &&
+                      sensor.of_machine == of_machine &&
+                      (sensor.mean || sensor.total.value_or(0) > 0);
+    if (fits && (best == nullptr || sensor.covered_s > best->covered_s)) {
+      best = &sensor;
+    }
+  }
+  return best;
+}
+
+}  // namespace gputrace::commands
