@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "daemon/os/ip_discovery.h"
 #include "daemon/os/sysfs.h"
 #include "regdb/chip_names.h"
 
@@ -20,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint16_t kAmd = 0x1002;
-constexpr std::string_view kGcHwId = "11";  // include/soc15_hw_ip.h of Linux amdgpu
 
 template <class T>
 std::optional<T> read_as(const fs::path& file) {
@@ -42,12 +42,11 @@ std::optional<std::pair<std::uint16_t, std::uint16_t>> pci_id(std::string_view u
   return std::pair(static_cast<std::uint16_t>(*vendor), static_cast<std::uint16_t>(*device));
 }
 
-bool is_bound_to_amdgpu(const fs::path& device_dir, std::string_view uevent) {
+/// Empty when nothing tells.
+std::string driver_name(const fs::path& device_dir, std::string_view uevent) {
   std::error_code error;
   const fs::path driver = fs::read_symlink(device_dir / "driver", error);
-  const std::string name =
-      error ? uevent_value(uevent, "DRIVER").value_or("") : driver.filename().string();
-  return name == "amdgpu";
+  return error ? uevent_value(uevent, "DRIVER").value_or("") : driver.filename().string();
 }
 
 std::string lower(std::string_view text) {
@@ -56,43 +55,6 @@ std::string lower(std::string_view text) {
     c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return result;
-}
-
-/// Numeric names of a folder in numeric order: sorting text would put die 10 before die 2.
-std::vector<unsigned> numbered_entries(const fs::path& folder) {
-  std::vector<unsigned> numbers;
-  for (const std::string& name : list_folder(folder)) {
-    if (const auto number = number_after(name, "")) {
-      numbers.push_back(*number);
-    }
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
-}
-
-/// From ip_discovery/die/D/11/I; interfaces: Documentation in amdgpu_discovery.c. All instances of
-/// one GPU have the same version; the first that is not fused off is asked.
-std::optional<regdb::GcVersion> discovered_gc(const fs::path& device_dir) {
-  std::optional<regdb::GcVersion> harvested;
-  const fs::path dies = device_dir / "ip_discovery" / "die";
-  for (const unsigned die : numbered_entries(dies)) {
-    const fs::path gc = dies / std::to_string(die) / kGcHwId;
-    for (const unsigned instance : numbered_entries(gc)) {
-      const fs::path folder = gc / std::to_string(instance);
-      const auto major = read_as<std::uint8_t>(folder / "major");
-      const auto minor = read_as<std::uint8_t>(folder / "minor");
-      const auto revision = read_as<std::uint8_t>(folder / "revision");
-      if (!major || !minor || !revision) {
-        continue;
-      }
-      const regdb::GcVersion version{*major, *minor, *revision};
-      if (read_number(folder / "harvest", 0xff).value_or(0) == 0) {
-        return version;
-      }
-      harvested = harvested.value_or(version);
-    }
-  }
-  return harvested;
 }
 
 /// The product name in libdrm's amdgpu.ids: "15BF,\tC1,\tAMD Radeon 780M Graphics".
@@ -185,36 +147,14 @@ std::string pci_address(const fs::path& device_dir, std::string_view uevent) {
   return is_address ? lower(name) : std::string();
 }
 
+/// Absent for a card that is none of AMD's or not driven by amdgpu.
 std::optional<GpuDevice> read_gpu(const SystemRoots& roots, const std::string& card) {
   const fs::path device_dir = roots.sys / "class" / "drm" / card / "device";
-  const std::string uevent = read_text(device_dir / "uevent").value_or("");
-  const auto ids = pci_id(uevent);
-  auto vendor = read_as<std::uint16_t>(device_dir / "vendor");
-  if (!vendor && ids) {
-    vendor = ids->first;
-  }
-  if (vendor != kAmd || !is_bound_to_amdgpu(device_dir, uevent)) {
+  GpuDevice gpu = read_device_folder(roots, device_dir);
+  if (gpu.identity.vendor_id != kAmd || gpu.identity.driver != "amdgpu") {
     return std::nullopt;
   }
-  GpuDevice gpu;
-  gpu.identity.vendor_id = vendor;
-  gpu.identity.device_id = read_as<std::uint16_t>(device_dir / "device");
-  if (!gpu.identity.device_id && ids) {
-    gpu.identity.device_id = ids->second;
-  }
-  gpu.identity.revision_id = read_as<std::uint8_t>(device_dir / "revision");
-  gpu.identity.pci = pci_address(device_dir, uevent);
-  gpu.identity.gc = discovered_gc(device_dir);
-  gpu.identity.driver = "amdgpu";
-  gpu.identity.name = gpu_name(roots, device_dir, gpu.identity);
   gpu.card = card;
-  gpu.render_node_name = find_render_node(roots, device_dir);
-  if (!gpu.render_node_name.empty()) {
-    gpu.render_node = roots.dev / "dri" / gpu.render_node_name;
-  }
-  gpu.device_dir = device_dir;
-  gpu.runtime_status = read_text(device_dir / "power" / "runtime_status").value_or("");
-  gpu.boot_vga = read_text(device_dir / "boot_vga") == "1";
   return gpu;
 }
 
@@ -270,6 +210,33 @@ std::string describe(const std::vector<GpuDevice>& gpus, const std::vector<std::
 bool is_asleep(std::string_view runtime_status) {
   return runtime_status == "suspended" || runtime_status == "suspending" ||
          runtime_status == "resuming";
+}
+
+GpuDevice read_device_folder(const SystemRoots& roots, const std::filesystem::path& device_dir) {
+  const std::string uevent = read_text(device_dir / "uevent").value_or("");
+  const auto ids = pci_id(uevent);
+  GpuDevice gpu;
+  gpu.identity.vendor_id = read_as<std::uint16_t>(device_dir / "vendor");
+  if (!gpu.identity.vendor_id && ids) {
+    gpu.identity.vendor_id = ids->first;
+  }
+  gpu.identity.device_id = read_as<std::uint16_t>(device_dir / "device");
+  if (!gpu.identity.device_id && ids) {
+    gpu.identity.device_id = ids->second;
+  }
+  gpu.identity.revision_id = read_as<std::uint8_t>(device_dir / "revision");
+  gpu.identity.pci = pci_address(device_dir, uevent);
+  gpu.identity.gc = discovered_gc(device_dir);
+  gpu.identity.driver = driver_name(device_dir, uevent);
+  gpu.identity.name = gpu_name(roots, device_dir, gpu.identity);
+  gpu.render_node_name = find_render_node(roots, device_dir);
+  if (!gpu.render_node_name.empty()) {
+    gpu.render_node = roots.dev / "dri" / gpu.render_node_name;
+  }
+  gpu.device_dir = device_dir;
+  gpu.runtime_status = read_text(device_dir / "power" / "runtime_status").value_or("");
+  gpu.boot_vga = read_text(device_dir / "boot_vga") == "1";
+  return gpu;
 }
 
 Result<std::vector<GpuDevice>> list_gpus(const SystemRoots& roots) {

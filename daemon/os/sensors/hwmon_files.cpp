@@ -69,12 +69,9 @@ bool is_usable_label(const std::optional<std::string>& label) {
          std::all_of(label->begin(), label->end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-std::string label_of(const fs::path& folder, const Channel& channel, bool only_list) {
-  if (!only_list) {
-    auto label = read_text(folder / fmt::format("{}{}_label", channel.type, channel.number));
-    if (is_usable_label(label)) {
-      return *std::move(label);
-    }
+std::string label_of(const Channel& channel, const std::optional<std::string>& text) {
+  if (is_usable_label(text)) {
+    return text.value_or("");
   }
   for (const KnownLabel& known : kAmdgpuLabels) {
     if (known.type == channel.type && known.number == channel.number) {
@@ -140,10 +137,9 @@ const Quantity* quantity_of(const Channel& channel) {
   return nullptr;
 }
 
-SensorFile make_file(const fs::path& folder, const std::string& name, std::string_view driver,
-                     const Quantity& quantity) {
+SensorFile make_file(const std::string& name, std::string_view driver, const Quantity& quantity) {
   SensorFile file;
-  file.path = folder / name;
+  file.path = name;
   file.reader_name = fmt::format("hwmon {} {}", driver, name);
   file.description.source = "hwmon " + name;
   file.description.unit = quantity.unit;
@@ -152,15 +148,19 @@ SensorFile make_file(const fs::path& folder, const std::string& name, std::strin
   return file;
 }
 
-void set_pwm_scale(const fs::path& folder, unsigned channel, bool only_list, SensorFile& file) {
+void set_pwm_scale(const std::optional<std::string>& pwm_max, SensorFile& file) {
   constexpr std::uint64_t kMost = 65'535;
-  const std::string name = fmt::format("pwm{}_max", channel);
-  const auto most = only_list ? std::nullopt : read_number(folder / name, kMost);
+  const auto most = pwm_max ? parse_number(*pwm_max, kMost) : std::nullopt;
   if (const std::uint64_t full = most.value_or(0); full > 0) {
     file.format.scale = 100.0 / static_cast<double>(full);
   } else {
-    file.description.decision = "of 255, hwmon's full scale: " + name + " was not read";
+    file.description.decision = "of 255, hwmon's full scale: its maximum was not read";
   }
+}
+
+std::optional<std::string> read_beside(const fs::path& folder, const Channel& channel,
+                                       std::string_view attribute) {
+  return read_text(folder / fmt::format("{}{}_{}", channel.type, channel.number, attribute));
 }
 
 }  // namespace
@@ -180,35 +180,54 @@ bool has_apu_rail(const fs::path& folder) {
   return std::find(names.begin(), names.end(), "in1_input") != names.end();
 }
 
+std::optional<SensorFile> describe_amdgpu_file(const std::string& name, const HwmonTexts& texts,
+                                               bool is_apu) {
+  const auto channel = parse_channel(name);
+  const Quantity* quantity = channel ? quantity_of(*channel) : nullptr;
+  if (quantity == nullptr) {
+    return std::nullopt;
+  }
+  SensorFile file = make_file(name, "amdgpu", *quantity);
+  sampler::SensorDescription& series = file.description;
+  if (quantity->type == "fan" || quantity->type == "pwm") {
+    series.name = channel->number == 1 ? std::string(quantity->kind)
+                                       : fmt::format("{}_{}", quantity->kind, channel->number);
+    if (quantity->type == "pwm") {
+      set_pwm_scale(texts.pwm_max, file);
+    }
+    return file;
+  }
+  series.label = label_of(*channel, texts.label);
+  if (quantity->type == "power") {
+    series.name = quantity->attribute == "cap" ? "power_cap" : "package_power";
+    series.covers = is_apu ? "CPU and GPU together" : "";
+  } else {
+    series.name = series_name(*channel, series.label, quantity->kind);
+  }
+  if (quantity->attribute == "cap") {
+    file.max_rate_hz = 1;
+  }
+  return file;
+}
+
 std::vector<SensorFile> amdgpu_hwmon_files(const fs::path& folder, const HwmonOptions& options) {
   std::vector<SensorFile> files;
   for (const std::string& name : list_folder(folder)) {
     const auto channel = parse_channel(name);
-    const Quantity* quantity = channel ? quantity_of(*channel) : nullptr;
-    if (quantity == nullptr) {
+    if (!channel || quantity_of(*channel) == nullptr) {
       continue;
     }
-    SensorFile file = make_file(folder, name, "amdgpu", *quantity);
-    sampler::SensorDescription& series = file.description;
-    if (quantity->type == "fan" || quantity->type == "pwm") {
-      series.name = channel->number == 1 ? std::string(quantity->kind)
-                                         : fmt::format("{}_{}", quantity->kind, channel->number);
-      if (quantity->type == "pwm") {
-        set_pwm_scale(folder, channel->number, options.only_list, file);
-      }
-    } else {
-      series.label = label_of(folder, *channel, options.only_list);
-      series.name = quantity->type == "power"
-                        ? (quantity->attribute == "cap" ? "power_cap" : "package_power")
-                        : series_name(*channel, series.label, quantity->kind);
+    // The driver answers these from constants, so they need no deadline; fan1_max it asks for.
+    HwmonTexts texts;
+    if (!options.only_list && channel->type == "pwm") {
+      texts.pwm_max = read_beside(folder, *channel, "max");
+    } else if (!options.only_list && channel->type != "fan") {
+      texts.label = read_beside(folder, *channel, "label");
     }
-    if (quantity->type == "power" && options.is_apu) {
-      series.covers = "CPU and GPU together";
+    if (auto file = describe_amdgpu_file(name, texts, options.is_apu)) {
+      file->path = folder / name;
+      files.push_back(std::move(*file));
     }
-    if (quantity->attribute == "cap") {
-      file.max_rate_hz = 1;
-    }
-    files.push_back(std::move(file));
   }
   return files;
 }
@@ -223,9 +242,10 @@ std::vector<SensorFile> k10temp_files(const fs::path& folder) {
     if (quantity == nullptr || quantity->type != "temp") {
       continue;
     }
-    SensorFile file = make_file(folder, name, "k10temp", *quantity);
+    SensorFile file = make_file(name, "k10temp", *quantity);
+    file.path = folder / name;
     file.needs_gpu_awake = false;
-    auto label = read_text(folder / fmt::format("temp{}_label", channel->number));
+    auto label = read_beside(folder, *channel, "label");
     file.description.label = is_usable_label(label) ? *std::move(label) : std::string();
     // Kernels before 5.6 give one channel without a label, which is Tctl.
     const std::string& known = file.description.label;

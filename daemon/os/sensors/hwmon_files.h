@@ -22,6 +22,17 @@ struct HwmonOptions {
   bool is_apu = false;  ///< power then covers the CPU too
 };
 
+/// The texts of the files beside a sensor's own; absent = not there or not read.
+struct HwmonTexts {
+  std::optional<std::string> label;
+  std::optional<std::string> pwm_max;
+};
+
+/// The sensor of one file of amdgpu's folder by the file's name alone ("temp2_input"), which is
+/// then its path; absent for files that are no sensor here.
+[[nodiscard]] std::optional<SensorFile> describe_amdgpu_file(const std::string& name,
+                                                             const HwmonTexts& texts, bool is_apu);
+
 /// amdgpu's: power, temperatures, clocks, voltages, fan and power caps that the folder lists.
 /// Formats of power are still undecided (see decide_power_form).
 [[nodiscard]] std::vector<SensorFile> amdgpu_hwmon_files(const std::filesystem::path& folder,
