@@ -75,13 +75,21 @@ class FileReader final : public ReaderBase {
   const SensorFile* file_;
 };
 
+SensorKind kind_of(const regdb::MetricsField& field) {
+  if (field.value_unit == "bits") {
+    return SensorKind::kBits;
+  }
+  return field.value_unit == "J" ? SensorKind::kCounter : SensorKind::kGauge;
+}
+
 /// The table as bytes and back, so that it means what a real one would.
 class MetricsReader final : public ReaderBase {
  public:
   /// A series of the table: where it stands.
   struct Place {
-    const regdb::MetricsField* field;
-    std::size_t element;
+    const regdb::MetricsField* field = nullptr;
+    std::size_t element = 0;
+    unsigned shift = 0;  ///< of the half of a bit field of 64
   };
 
   MetricsReader(std::vector<SensorDescription> series, std::vector<Place> places,
@@ -96,7 +104,14 @@ class MetricsReader final : public ReaderBase {
   [[nodiscard]] SensorOutcome read(std::span<std::optional<double>> values) noexcept override {
     write_metrics_table(*layout_, now(), monotonic_now_ns(), table_);
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      values[i] = regdb::decode_metric(table_, *places_[i].field, places_[i].element, units_).value;
+      const Place& place = places_[i];
+      if (kind_of(*place.field) == SensorKind::kBits) {
+        const auto raw = regdb::raw_metric(table_, *place.field, place.element);
+        values[i] = raw ? std::optional(static_cast<double>(*raw >> place.shift & 0xffffffffU))
+                        : std::nullopt;
+        continue;
+      }
+      values[i] = regdb::decode_metric(table_, *place.field, place.element, units_).value;
     }
     return SensorOutcome::kRead;
   }
@@ -108,11 +123,11 @@ class MetricsReader final : public ReaderBase {
   std::vector<std::byte> table_;
 };
 
-SensorKind kind_of(std::string_view unit) {
-  if (unit == "bits") {
-    return SensorKind::kBits;
+std::string covers_of(const SimulatedModel& model, const regdb::MetricsField& field) {
+  if (model.apu && field.sensor == "package_power") {
+    return std::string(kCpuAndGpu);
   }
-  return unit == "J" ? SensorKind::kCounter : SensorKind::kGauge;
+  return field.sensor.starts_with("core_") || field.sensor.starts_with("l3_") ? "CPU" : "";
 }
 
 /// The series that the table has on this GPU: fields that its driver fills.
@@ -126,26 +141,33 @@ std::unique_ptr<sampler::SensorReader> make_metrics_reader(
   regdb::MetricsUnits units = regdb::decide_metrics_units(table, layout, model.gc);
   std::vector<SensorDescription> series;
   std::vector<MetricsReader::Place> places;
+  const auto add = [&](const MetricsReader::Place& place, std::string name) {
+    const regdb::MetricsField& field = *place.field;
+    const regdb::MetricsScale* scale = regdb::doubtful_unit(field, units);
+    const std::string element = field.count > 1 ? fmt::format("[{}]", place.element) : "";
+    series.push_back({.name = std::move(name),
+                      .source = "gpu_metrics " + field.name + element,
+                      .label = "",
+                      .unit = regdb::metric_unit(field, units),
+                      .kind = kind_of(field),
+                      .covers = covers_of(model, field),
+                      .decision = scale != nullptr ? scale->decision : ""});
+    places.push_back(place);
+  };
   for (const regdb::MetricsField& field : layout.fields) {
     for (std::size_t i = 0; i < field.count; ++i) {
       if (field.sensor.empty() || !regdb::raw_metric(table, field, i) ||
           !regdb::why_unrecorded(layout, field, model.gc).empty()) {
         continue;
       }
-      const std::string suffix = field.count > 1 ? fmt::format("_{}", i) : "";
-      SensorDescription one;
-      one.name = field.sensor + suffix;
-      one.source = fmt::format("gpu_metrics {}{}", field.name, suffix);
-      one.unit = regdb::metric_unit(field, units);
-      one.kind = kind_of(one.unit);
-      if (const regdb::MetricsScale* scale = regdb::doubtful_unit(field, units)) {
-        one.decision = scale->decision;
+      const std::string name =
+          field.count > 1 ? fmt::format("{}_{}", field.sensor, i) : field.sensor;
+      if (kind_of(field) == SensorKind::kBits && field.width > 4) {
+        add({&field, i}, name + "_low");
+        add({&field, i, 32}, name + "_high");
+      } else {
+        add({&field, i}, name);
       }
-      if (model.apu && one.name == "package_power") {
-        one.covers = kCpuAndGpu;
-      }
-      series.push_back(std::move(one));
-      places.push_back({&field, i});
     }
   }
   return std::make_unique<MetricsReader>(std::move(series), std::move(places), std::move(units),

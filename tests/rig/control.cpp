@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -37,6 +38,12 @@ constexpr auto kSwitches = std::to_array<NamedSwitch>({
     {"gfx_off", &RigControl::gfx_off},
     {"hold_privileged_reads", &RigControl::hold_privileged_reads},
     {"late_privileged_read", &RigControl::late_privileged_read},
+    {"sensor_file", &RigControl::sensor_file},
+    {"sensor_errno", &RigControl::sensor_errno},
+    {"hold_sensors", &RigControl::hold_sensors},
+    {"late_sensors", &RigControl::late_sensors},
+    {"metrics_fault", &RigControl::metrics_fault},
+    {"stuck_busy", &RigControl::stuck_busy},
 });
 
 struct NamedCounter {
@@ -53,8 +60,19 @@ constexpr auto kCounters = std::to_array<NamedCounter>({
     {"regs_reads", &RigControl::regs_reads},
     {"unguarded_reads", &RigControl::unguarded_reads},
     {"writes_attempted", &RigControl::writes_attempted},
+    {"sensor_reads", &RigControl::sensor_reads},
+    {"sensor_reads_while_suspended", &RigControl::sensor_reads_while_suspended},
+    {"open_sensor_files", &RigControl::open_sensor_files},
     {"guarded", &RigControl::guarded},
     {"power_downs", &RigControl::power_downs},
+});
+
+constexpr auto kSensorFiles = std::to_array<std::string_view>({
+    "gpu_metrics",       "power1_average",   "power1_input",     "power1_cap",
+    "temp1_input",       "temp2_input",      "temp3_input",      "freq1_input",
+    "freq2_input",       "in0_input",        "in1_input",        "fan1_input",
+    "gpu_busy_percent",  "mem_busy_percent", "vcn_busy_percent", "mem_info_vram_used",
+    "mem_info_gtt_used", "pp_dpm_sclk",      "pp_dpm_mclk",      "energy_uj",
 });
 
 Status apply_line(RigControl& control, std::string_view line) {
@@ -64,7 +82,11 @@ Status apply_line(RigControl& control, std::string_view line) {
       continue;
     }
     const std::string_view digits = line.substr(equals + 1);
-    std::uint32_t value = 0;
+    std::uint32_t value = entry.name == "sensor_file" ? sensor_file_number(digits) : 0;
+    if (value != 0) {
+      control.*entry.member = value;
+      return {};
+    }
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc{} || end != digits.data() + digits.size()) {
       break;
@@ -76,6 +98,12 @@ Status apply_line(RigControl& control, std::string_view line) {
 }
 
 }  // namespace
+
+std::uint32_t sensor_file_number(std::string_view name) {
+  const auto* const found = std::find(kSensorFiles.begin(), kSensorFiles.end(), name);
+  return found == kSensorFiles.end() ? 0
+                                     : static_cast<std::uint32_t>(found - kSensorFiles.begin()) + 1;
+}
 
 Result<std::shared_ptr<RigControl>> make_shared_control() {
   void* memory = ::mmap(nullptr, sizeof(RigControl), PROT_READ | PROT_WRITE,

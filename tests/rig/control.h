@@ -44,6 +44,14 @@ struct RigControl {
   Switch hold_privileged_reads{0};     ///< a debugfs read does not return while it is on
   Switch late_privileged_read{0};      ///< it returns so many ms later
 
+  // Switches of the sensor files in sysfs.
+  Switch sensor_file{0};    ///< which file the next three concern: sensor_file_number(); 0 = all
+  Switch sensor_errno{0};   ///< reading it fails: EPERM, EINVAL, ENODEV, EOPNOTSUPP
+  Switch hold_sensors{0};   ///< a read of it does not return while this is on
+  Switch late_sensors{0};   ///< a read of it returns so many ms later
+  Switch metrics_fault{0};  ///< what gpu_metrics holds: MetricsFault
+  Switch stuck_busy{0};     ///< gpu_busy_percent says 100, whatever the GPU does
+
   // Counters.
   Counter opens{0};                    ///< of the render node
   Counter ioctls{0};                   ///< on it
@@ -55,6 +63,10 @@ struct RigControl {
   Counter unguarded_reads{0};          ///< of them with the graphics core without power
   Counter writes_attempted{0};         ///< files of debugfs opened for writing, and writes
 
+  Counter sensor_reads{0};                  ///< of sensor files
+  Counter sensor_reads_while_suspended{0};  ///< of them with the GPU asleep, waking it or not
+  Counter open_sensor_files{0};             ///< that are open now
+
   Counter guarded{0};      ///< 1 for 100 ms after each READ_MMR_REG
   Counter power_downs{0};  ///< times that 100 ms passed after a READ_MMR_REG
 
@@ -62,12 +74,27 @@ struct RigControl {
   sem_t power_is_down{};  ///< posted with each of power_downs
 };
 
+/// Values of RigControl::metrics_fault.
+enum class MetricsFault : std::uint32_t {
+  kNone,
+  kEmpty,
+  kTorn,
+  kAllZero,
+  kTruncated,
+  kUnknownRevision,
+  kAllOnes
+};
+
+/// Value of RigControl::sensor_file for "gpu_metrics", "power1_average", ...; 0 for other names.
+[[nodiscard]] std::uint32_t sensor_file_number(std::string_view name);
+
 /// One RigControl in anonymous shared memory, unmapped by the last owner in each process.
 [[nodiscard]] Result<std::shared_ptr<RigControl>> make_shared_control();
 
 /// "key=value" lines of all switches and counters.
 [[nodiscard]] std::string control_text(const RigControl& control);
-/// Sets switches from "key=value" lines; errno values by number. kInvalidArgument names the line.
+/// Sets switches from "key=value" lines; errno values by number, sensor_file by name or number.
+/// kInvalidArgument names the line.
 Status apply_control_text(RigControl& control, std::string_view text);
 
 }  // namespace gputrace::rig

@@ -138,19 +138,19 @@ int DebugfsFiles::set_state(OpenFile& file, std::uint32_t command,
 }
 
 std::string DebugfsFiles::clients_text(const OpenFiles& files) const {
-  constexpr int kPrimaryMinor = 1;
-  constexpr int kRenderMinor = 128;
+  const int primary_minor = 1 + static_cast<int>(index_);
+  const int render_minor = 128 + static_cast<int>(index_);
   constexpr pid_t kFirstOther = 4'100'000;  // hardly in use: ids are given out from below
   std::string text =
       fmt::format("{:>20} {:>5} {:>3} master a {:>5} {:>10} {:>{}} {:>20}\n", "command", "tgid",
                   "dev", "uid", "magic", "name", kClientNameWidth, "id");
   int id = 1;
   for (std::uint32_t i = 0; i < control_->other_clients; ++i) {
-    text += client_line("game client", kFirstOther + static_cast<pid_t>(i), kPrimaryMinor, id++);
+    text += client_line("game client", kFirstOther + static_cast<pid_t>(i), primary_minor, id++);
   }
   for (const auto& [handle, file] : files.all()) {
-    if (file.kind == NodeKind::kRenderNode) {
-      text += client_line(command_of(file.process), file.process, kRenderMinor, id++);
+    if (file.kind == NodeKind::kRenderNode && file.gpu == index_) {
+      text += client_line(command_of(file.process), file.process, render_minor, id++);
     }
   }
   return text;

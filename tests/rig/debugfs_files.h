@@ -23,9 +23,10 @@ struct RegistersAnswer {
 
 class DebugfsFiles {
  public:
-  DebugfsFiles(const GpuModel& gpu, std::shared_ptr<GraphicsCore> core,
+  /// `index` of the GPU in the tree.
+  DebugfsFiles(const GpuModel& gpu, std::size_t index, std::shared_ptr<GraphicsCore> core,
                std::shared_ptr<RigControl> control)
-      : gpu_(gpu), core_(std::move(core)), control_(std::move(control)) {}
+      : gpu_(gpu), index_(index), core_(std::move(core)), control_(std::move(control)) {}
 
   /// What open(2) of a register file returns: 0 or an errno. Wakes nothing, as in the kernel.
   [[nodiscard]] int open_error() const;
@@ -42,6 +43,7 @@ class DebugfsFiles {
                                Request& request) const;
 
   GpuModel gpu_;
+  std::size_t index_;
   std::shared_ptr<GraphicsCore> core_;
   std::shared_ptr<RigControl> control_;
 };

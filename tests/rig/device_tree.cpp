@@ -6,6 +6,7 @@
 
 #include "daemon/base/result.h"
 #include "tests/rig/bar_file.h"
+#include "tests/rig/sysfs_sensors.h"
 
 namespace gputrace::rig {
 namespace {
@@ -29,26 +30,38 @@ std::string first_path_part(std::string_view& path) {
 
 }  // namespace
 
-DeviceTree::DeviceTree(const GpuModel& gpu) : nodes_(1) {
+DeviceTree::DeviceTree(std::span<const GpuModel> gpus) : nodes_(1) {
+  add(NodeKind::kText, "sys/class/drm/version", "drm 1.1.0 20060810\n");
+  add(NodeKind::kPrivateFolder, kDebugfs);
+  for (const GpuModel& gpu : gpus) {
+    add_gpu(gpu);
+    add(NodeKind::kControl, gpu_ == 0 ? "control" : fmt::format("control{}", gpu_ + 1));
+    ++gpu_;
+  }
+}
+
+void DeviceTree::add_gpu(const GpuModel& gpu) {
+  card_ = 1 + static_cast<unsigned>(gpu_);
+  render_ = 128 + static_cast<unsigned>(gpu_);
   const std::string pci(gpu.pci);
-  const std::string device = "devices/pci0000:00/0000:00:08.1/" + pci;
+  const std::string bridge = gpu_ == 0 ? "0000:00:08.1" : fmt::format("0000:00:01.{}", gpu_);
+  const std::string device = "devices/pci0000:00/" + bridge + "/" + pci;
   add_pci_device(gpu, "sys/" + device);
   add_bars(gpu, "sys/" + device);
   add_drm_minors(gpu, "sys/" + device);
   if (gpu.ip_discovery) {
     add_ip_discovery(gpu, "sys/" + device + "/ip_discovery/die/0");
   }
+  add_sensors(gpu, "sys/" + device);
   mark_device("sys/" + device);
 
-  add(NodeKind::kText, "sys/class/drm/version", "drm 1.1.0 20060810\n");
-  for (const std::string_view minor : {"card1", "renderD128"}) {
-    const std::string path = fmt::format("sys/class/drm/{}", minor);
-    add(NodeKind::kLink, path, fmt::format("../../{}/drm/{}", device, minor));
-    mark_device(path);
-  }
-  for (const auto& [number, minor] : std::to_array<std::pair<std::string_view, std::string_view>>(
-           {{"226:1", "card1"}, {"226:128", "renderD128"}})) {
-    const std::string path = fmt::format("sys/dev/char/{}", number);
+  const std::string card = fmt::format("card{}", card_);
+  const std::string render = fmt::format("renderD{}", render_);
+  for (const auto& [path, minor] : std::to_array<std::pair<std::string, std::string>>(
+           {{"sys/class/drm/" + card, card},
+            {"sys/class/drm/" + render, render},
+            {fmt::format("sys/dev/char/226:{}", card_), card},
+            {fmt::format("sys/dev/char/226:{}", render_), render}})) {
     add(NodeKind::kLink, path, fmt::format("../../{}/drm/{}", device, minor));
     mark_device(path);
   }
@@ -59,9 +72,25 @@ DeviceTree::DeviceTree(const GpuModel& gpu) : nodes_(1) {
     mark_device(path);
   }
   add_debugfs(gpu);
-  add(NodeKind::kRenderNode, "dev/dri/renderD128");
-  mark_device("dev/dri/renderD128");
-  add(NodeKind::kControl, "control");
+  add(NodeKind::kRenderNode, "dev/dri/" + render);
+  mark_device("dev/dri/" + render);
+}
+
+void DeviceTree::add_sensors(const GpuModel& gpu, const std::string& folder) {
+  const std::vector<SysfsSensor> sensors = sysfs_sensors_of(gpu, gpu_);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const bool of_processor = sensors[i].kind == SensorKind::kProcessor;
+    add(NodeKind::kSensor, (of_processor ? "sys/" : folder + "/") + sensors[i].path);
+    nodes_.back().sensor = i;
+  }
+  for (const auto& [path, text] : sensor_labels_of(gpu, gpu_)) {
+    add(NodeKind::kText, folder + "/" + path, text);
+  }
+  if (gpu.apu) {
+    for (const auto& [path, text] : processor_texts()) {
+      add(NodeKind::kText, "sys/" + path, text);
+    }
+  }
 }
 
 void DeviceTree::add_pci_device(const GpuModel& gpu, const std::string& folder) {
@@ -72,7 +101,7 @@ void DeviceTree::add_pci_device(const GpuModel& gpu, const std::string& folder) 
   add(NodeKind::kText, folder + "/subsystem_vendor", "0x1002\n");
   add(NodeKind::kText, folder + "/subsystem_device", "0x0123\n");
   add(NodeKind::kText, folder + "/class", "0x030000\n");
-  add(NodeKind::kText, folder + "/boot_vga", "1\n");
+  add(NodeKind::kText, folder + "/boot_vga", gpu_ == 0 ? "1\n" : "0\n");
   add(NodeKind::kText, folder + "/uevent",
       fmt::format("DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:{}\nPCI_SUBSYS_ID=1002:0123\n"
                   "PCI_SLOT_NAME={}\n",
@@ -86,10 +115,11 @@ void DeviceTree::add_pci_device(const GpuModel& gpu, const std::string& folder) 
 
 void DeviceTree::add_drm_minors(const GpuModel& gpu, const std::string& folder) {
   struct Minor {
-    std::string_view name;
+    std::string name;
     unsigned number;
   };
-  for (const Minor minor : {Minor{"card1", 1}, Minor{"renderD128", 128}}) {
+  for (const Minor& minor : {Minor{fmt::format("card{}", card_), card_},
+                             Minor{fmt::format("renderD{}", render_), render_}}) {
     const std::string path = fmt::format("{}/drm/{}", folder, minor.name);
     add(NodeKind::kText, path + "/dev", fmt::format("226:{}\n", minor.number));
     add(NodeKind::kText, path + "/uevent",
@@ -141,15 +171,15 @@ void DeviceTree::add_bars(const GpuModel& gpu, const std::string& folder) {
 }
 
 void DeviceTree::add_debugfs(const GpuModel& gpu) {
-  const std::string folder = std::string(kDebugfs) + "/dri/1";
-  add(NodeKind::kPrivateFolder, kDebugfs);
+  const std::string folder = fmt::format("{}/dri/{}", kDebugfs, card_);
+  const std::string link = fmt::format("{}/dri/{}", kDebugfs, render_);
   add(NodeKind::kText, folder + "/name", fmt::format("amdgpu dev={0} unique={0}\n", gpu.pci));
   add(NodeKind::kClients, folder + "/clients");
   add(NodeKind::kRegs, folder + "/amdgpu_regs");
   add(NodeKind::kRegs2, folder + "/amdgpu_regs2");
-  add(NodeKind::kLink, std::string(kDebugfs) + "/dri/128", "1");
+  add(NodeKind::kLink, link, std::to_string(card_));
   mark_device(folder);
-  mark_device(std::string(kDebugfs) + "/dri/128");
+  mark_device(link);
 }
 
 bool DeviceTree::is_in_debugfs(std::size_t index) const {
@@ -209,6 +239,7 @@ void DeviceTree::add(NodeKind kind, std::string_view path, std::string_view text
     node.name = name;
     node.text = last ? text : std::string_view{};
     node.parent = folder;
+    node.gpu = gpu_;
     nodes_.push_back(std::move(node));
     nodes_[folder].children.push_back(nodes_.size() - 1);
     folder = nodes_.size() - 1;

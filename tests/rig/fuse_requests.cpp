@@ -54,6 +54,7 @@ mode_t mode_of(NodeKind kind) {
     case NodeKind::kClients:
     case NodeKind::kRegs:
     case NodeKind::kRegs2:
+    case NodeKind::kSensor:
       break;
   }
   return S_IFREG | 0444;
@@ -62,23 +63,18 @@ mode_t mode_of(NodeKind kind) {
 }  // namespace
 
 Result<std::unique_ptr<FuseRequests>> FuseRequests::make(const ServerOptions& options) {
-  auto core = std::make_shared<GraphicsCore>(options.words, options.control);
-  auto bar = BarFile::make(options.gpu, core, options.control);
-  if (!bar) {
-    return tl::unexpected(bar.error());
+  std::vector<GpuModel> models;
+  std::vector<std::unique_ptr<RigDevice>> devices;
+  for (const DeviceOptions& device : options.gpus) {
+    auto made = RigDevice::make(device, devices.size(), options.drm_minor);
+    if (!made) {
+      return tl::unexpected(made.error());
+    }
+    models.push_back(device.gpu);
+    devices.push_back(std::move(*made));
   }
-  return std::unique_ptr<FuseRequests>(new FuseRequests(options, std::move(core), std::move(*bar)));
+  return std::unique_ptr<FuseRequests>(new FuseRequests(DeviceTree(models), std::move(devices)));
 }
-
-FuseRequests::FuseRequests(const ServerOptions& options, std::shared_ptr<GraphicsCore> core,
-                           std::unique_ptr<BarFile> bar)
-    : tree_(options.gpu),
-      control_(options.control),
-      core_(std::move(core)),
-      node_(options.gpu, options.drm_minor, core_, control_),
-      debugfs_(options.gpu, core_, control_),
-      bar_(std::move(bar)),
-      held_(control_) {}
 
 fuse_lowlevel_ops FuseRequests::operations() {
   fuse_lowlevel_ops operations{};
@@ -95,27 +91,41 @@ fuse_lowlevel_ops FuseRequests::operations() {
   return operations;
 }
 
+void FuseRequests::release(std::int64_t now_ns) {
+  for (const auto& device : devices_) {
+    device->held.release(now_ns);
+  }
+}
+
 void FuseRequests::idle(std::int64_t now_ns) {
-  if (core_->end_power_if_due(now_ns)) {
-    bar_->renew(now_ns);
-    control_->guarded = 0;
-    ++control_->power_downs;
-    ::sem_post(&control_->power_is_down);
+  for (const auto& device : devices_) {
+    device->idle(now_ns);
+  }
+}
+
+void FuseRequests::refuse_held() {
+  for (const auto& device : devices_) {
+    device->held.refuse_all(ENODEV);
   }
 }
 
 std::optional<std::int64_t> FuseRequests::next_due_ns() const {
-  const auto power = core_->power_ends_ns();
-  const auto held = held_.next_due_ns();
-  return power && held ? std::min(power, held) : power ? power : held;
+  std::optional<std::int64_t> next;
+  for (const auto& device : devices_) {
+    if (const auto due = device->next_due_ns()) {
+      next = std::min(next.value_or(*due), *due);
+    }
+  }
+  return next;
 }
 
 // An unplugged GPU takes every name under its folders with it.
 bool FuseRequests::is_gone(std::size_t index) const {
-  if (tree_.at(index).kind == NodeKind::kRegs2 && control_->no_regs2 != 0) {
+  const RigControl& control = *device_of(index).control;
+  if (tree_.at(index).kind == NodeKind::kRegs2 && control.no_regs2 != 0) {
     return true;
   }
-  if (control_->unplugged == 0) {
+  if (control.unplugged == 0) {
     return false;
   }
   for (; index != 0; index = tree_.at(index).parent) {
@@ -128,7 +138,7 @@ bool FuseRequests::is_gone(std::size_t index) const {
 
 /// What a path into a folder of debugfs gets that this caller may not enter.
 int FuseRequests::refusal(std::size_t index) const {
-  const auto error = static_cast<int>(control_->debugfs_errno);
+  const auto error = static_cast<int>(device_of(index).control->debugfs_errno);
   return error != EPERM && tree_.is_in_debugfs(index) ? error : 0;
 }
 
@@ -150,15 +160,16 @@ struct stat FuseRequests::attributes(std::size_t index) const {
 }
 
 std::string FuseRequests::text_of(std::size_t index) const {
+  const RigDevice& device = device_of(index);
   switch (tree_.at(index).kind) {
     case NodeKind::kRuntimeStatus:
-      return control_->suspended != 0 ? "suspended\n" : "active\n";
+      return device.control->suspended != 0 ? "suspended\n" : "active\n";
     case NodeKind::kPowerControl:
-      return control_->power_auto != 0 ? "auto\n" : "on\n";
+      return device.control->power_auto != 0 ? "auto\n" : "on\n";
     case NodeKind::kClients:
-      return debugfs_.clients_text(files_);
+      return device.debugfs.clients_text(files_);
     case NodeKind::kControl:
-      return control_text(*control_);
+      return control_text(*device.control);
     default:
       return tree_.at(index).text;
   }
@@ -200,8 +211,9 @@ void FuseRequests::on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat*
 void FuseRequests::on_readlink(fuse_req_t request, fuse_ino_t inode) {
   FuseRequests& self = of(request);
   if (self.kind_of(inode) == NodeKind::kBarLink) {
-    const std::string& path = self.bar_->path_for_client();
-    self.bar_->renew(monotonic_now_ns());
+    BarFile& bar = *self.device_of(index_of(inode)).bar;
+    const std::string& path = bar.path_for_client();
+    bar.renew(monotonic_now_ns());
     fuse_reply_readlink(request, path.c_str());
     return;
   }
@@ -210,17 +222,18 @@ void FuseRequests::on_readlink(fuse_req_t request, fuse_ino_t inode) {
 
 int FuseRequests::open_error(fuse_ino_t inode, bool read_only) {
   const NodeKind kind = kind_of(inode);
+  RigDevice& device = device_of(index_of(inode));
   if (kind == NodeKind::kRenderNode) {
-    return node_.open_error();
+    return device.node.open_error();
   }
   if (kind == NodeKind::kControl) {
     return 0;
   }
   if (tree_.is_in_debugfs(index_of(inode)) && !read_only) {
-    ++control_->writes_attempted;  // root passes the mode of the file
+    ++device.control->writes_attempted;  // root passes the mode of the file
   }
   if (is_register_file(kind)) {
-    return debugfs_.open_error();
+    return device.debugfs.open_error();
   }
   return read_only ? 0 : EACCES;
 }
@@ -232,17 +245,32 @@ void FuseRequests::on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info*
     fuse_reply_err(request, error);
     return;
   }
-  if (kind == NodeKind::kRenderNode || is_register_file(kind)) {
-    file->fh = self.files_.add({kind, process_of_thread(fuse_req_ctx(request)->pid), {}});
+  if (kind == NodeKind::kRenderNode || kind == NodeKind::kSensor || is_register_file(kind)) {
+    file->fh = self.files_.add({.kind = kind,
+                                .process = process_of_thread(fuse_req_ctx(request)->pid),
+                                .gpu = self.tree_.at(index_of(inode)).gpu});
+    self.count_sensor_files();
   }
   file->direct_io = 1;
   if (fuse_reply_open(request, file) != 0) {  // interrupted: there will be no release
     self.files_.remove(file->fh);
+    self.count_sensor_files();
+  }
+}
+
+void FuseRequests::count_sensor_files() {
+  for (std::size_t gpu = 0; gpu < devices_.size(); ++gpu) {
+    const auto is_one = [gpu](const auto& entry) {
+      return entry.second.kind == NodeKind::kSensor && entry.second.gpu == gpu;
+    };
+    devices_[gpu]->control->open_sensor_files =
+        static_cast<std::uint64_t>(std::count_if(files_.all().begin(), files_.all().end(), is_one));
   }
 }
 
 void FuseRequests::on_release(fuse_req_t request, fuse_ino_t /*inode*/, fuse_file_info* file) {
   of(request).files_.remove(file->fh);
+  of(request).count_sensor_files();
   fuse_reply_err(request, 0);
 }
 
@@ -254,12 +282,17 @@ void FuseRequests::on_read(fuse_req_t request, fuse_ino_t inode, size_t size, of
     fuse_reply_err(request, EINVAL);
     return;
   }
+  const FileRead read{index_of(inode), file->fh, size, static_cast<std::uint64_t>(offset)};
   if (is_register_file(kind)) {
-    self.start_read(request, {file->fh, size, static_cast<std::uint64_t>(offset)});
+    self.start_registers_read(request, read);
     return;
   }
   if (self.is_gone(index_of(inode))) {
     fuse_reply_err(request, ENODEV);
+    return;
+  }
+  if (kind == NodeKind::kSensor) {
+    self.start_sensor_read(request, read);
     return;
   }
   const std::string text = self.text_of(index_of(inode));
@@ -267,40 +300,21 @@ void FuseRequests::on_read(fuse_req_t request, fuse_ino_t inode, size_t size, of
   fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
 }
 
-void FuseRequests::start_read(fuse_req_t request, const PrivilegedRead& read) {
-  auto answer = [this, request, read] { reply_read(request, read); };
-  if (control_->hold_privileged_reads != 0) {
-    held_.hold_while(control_->hold_privileged_reads, request, std::move(answer));
-  } else if (const std::int64_t late_ms = control_->late_privileged_read; late_ms != 0) {
-    held_.delay_until(monotonic_now_ns() + late_ms * kNsPerMs, request, std::move(answer));
-  } else {
-    answer();
-  }
-}
-
-void FuseRequests::reply_read(fuse_req_t request, const PrivilegedRead& read) {
-  const RegistersAnswer answer = debugfs_.read(files_.at(read.handle), read.size, read.offset);
-  if (answer.error != 0) {
-    fuse_reply_err(request, answer.error);
-    return;
-  }
-  fuse_reply_buf(request, reinterpret_cast<const char*>(answer.bytes.data()), answer.bytes.size());
-}
-
 void FuseRequests::on_write(fuse_req_t request, fuse_ino_t inode, const char* text, size_t size,
                             off_t /*offset*/, fuse_file_info* /*file*/) {
   FuseRequests& self = of(request);
+  RigDevice& device = self.device_of(index_of(inode));
   if (is_register_file(self.kind_of(inode))) {
-    ++self.control_->writes_attempted;
+    ++device.control->writes_attempted;
     fuse_reply_err(request, EPERM);
     return;
   }
   if (self.kind_of(inode) != NodeKind::kControl ||
-      !apply_control_text(*self.control_, {text, size})) {
+      !apply_control_text(*device.control, {text, size})) {
     fuse_reply_err(request, EINVAL);
     return;
   }
-  self.bar_->renew(monotonic_now_ns());
+  device.bar->renew(monotonic_now_ns());
   fuse_reply_write(request, size);
 }
 
@@ -331,9 +345,10 @@ void FuseRequests::on_ioctl(fuse_req_t request, fuse_ino_t inode, unsigned int c
                             void* /*argument*/, fuse_file_info* file, unsigned /*flags*/,
                             const void* in, size_t in_size, size_t /*out_size*/) {
   FuseRequests& self = of(request);
+  RigDevice& device = self.device_of(index_of(inode));
   const std::span argument(static_cast<const std::byte*>(in), in_size);
   if (is_register_file(self.kind_of(inode))) {
-    const int error = self.debugfs_.set_state(self.files_.at(file->fh), command, argument);
+    const int error = device.debugfs.set_state(self.files_.at(file->fh), command, argument);
     if (error != 0) {
       fuse_reply_err(request, error);
     } else {
@@ -346,25 +361,19 @@ void FuseRequests::on_ioctl(fuse_req_t request, fuse_ino_t inode, unsigned int c
     return;
   }
   const pid_t pid = fuse_req_ctx(request)->pid;
-  self.node_.touch();
-  if (self.control_->hold_reads == 0 || !DrmNode::is_register_read(command, argument)) {
-    self.reply_ioctl(request, command, argument, pid);
+  device.node.touch();
+  if (device.control->hold_reads == 0 || !DrmNode::is_register_read(command, argument)) {
+    reply_ioctl(request, device.answer(command, argument, pid));
     return;
   }
-  self.held_.hold_while(
-      self.control_->hold_reads, request,
-      [&self, request, command, pid, copy = std::vector(argument.begin(), argument.end())] {
-        self.reply_ioctl(request, command, copy, pid);
+  device.held.hold_while(
+      device.control->hold_reads, request,
+      [&device, request, command, pid, copy = std::vector(argument.begin(), argument.end())] {
+        reply_ioctl(request, device.answer(command, copy, pid));
       });
 }
 
-void FuseRequests::reply_ioctl(fuse_req_t request, std::uint32_t command,
-                               std::span<const std::byte> argument, pid_t pid) {
-  const IoctlAnswer answer = node_.answer(command, argument, pid);
-  if (DrmNode::is_register_read(command, argument)) {
-    // Before the answer, so that the BAR is never behind what the caller has just read.
-    bar_->renew(core_->last_guarded_read_ns());
-  }
+void FuseRequests::reply_ioctl(fuse_req_t request, const IoctlAnswer& answer) {
   if (answer.error != 0) {
     fuse_reply_err(request, answer.error);
     return;

@@ -11,17 +11,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "daemon/base/result.h"
-#include "tests/rig/bar_file.h"
-#include "tests/rig/control.h"
-#include "tests/rig/debugfs_files.h"
 #include "tests/rig/device_tree.h"
-#include "tests/rig/drm_node.h"
 #include "tests/rig/fuse_lowlevel.h"
-#include "tests/rig/graphics_core.h"
-#include "tests/rig/held_calls.h"
 #include "tests/rig/open_files.h"
+#include "tests/rig/rig_device.h"
 
 namespace gputrace::rig {
 
@@ -35,22 +32,24 @@ class FuseRequests {
   [[nodiscard]] static fuse_lowlevel_ops operations();
 
   /// Answers requests that waited and need not any more.
-  void release(std::int64_t now_ns) { held_.release(now_ns); }
+  void release(std::int64_t now_ns);
   /// No request waits to be served.
   void idle(std::int64_t now_ns);
   /// When release() or idle() has something to do; absent when only a request can change that.
   [[nodiscard]] std::optional<std::int64_t> next_due_ns() const;
-  void refuse_held() { held_.refuse_all(ENODEV); }
+  void refuse_held();
 
  private:
-  struct PrivilegedRead {
+  /// Of a file that the server keeps in files_.
+  struct FileRead {
+    std::size_t node;
     std::uint64_t handle;
     std::size_t size;
     std::uint64_t offset;
   };
 
-  FuseRequests(const ServerOptions& options, std::shared_ptr<GraphicsCore> core,
-               std::unique_ptr<BarFile> bar);
+  FuseRequests(const DeviceTree& tree, std::vector<std::unique_ptr<RigDevice>> devices)
+      : tree_(tree), devices_(std::move(devices)) {}
 
   static FuseRequests& of(fuse_req_t request) {
     return *static_cast<FuseRequests*>(fuse_req_userdata(request));
@@ -58,15 +57,20 @@ class FuseRequests {
   static std::size_t index_of(fuse_ino_t inode) { return inode - FUSE_ROOT_ID; }
   [[nodiscard]] NodeKind kind_of(fuse_ino_t inode) const { return tree_.at(index_of(inode)).kind; }
 
+  [[nodiscard]] RigDevice& device_of(std::size_t index) const {
+    return *devices_.at(tree_.at(index).gpu);
+  }
   [[nodiscard]] bool is_gone(std::size_t index) const;
   [[nodiscard]] int refusal(std::size_t index) const;
+  void count_sensor_files();
   [[nodiscard]] int open_error(fuse_ino_t inode, bool read_only);
   [[nodiscard]] struct stat attributes(std::size_t index) const;
   [[nodiscard]] std::string text_of(std::size_t index) const;
-  void reply_ioctl(fuse_req_t request, std::uint32_t command, std::span<const std::byte> argument,
-                   pid_t pid);
-  void start_read(fuse_req_t request, const PrivilegedRead& read);
-  void reply_read(fuse_req_t request, const PrivilegedRead& read);
+  static void reply_ioctl(fuse_req_t request, const IoctlAnswer& answer);
+  void start_registers_read(fuse_req_t request, const FileRead& read);
+  void reply_registers(fuse_req_t request, const FileRead& read);
+  void start_sensor_read(fuse_req_t request, const FileRead& read);
+  void reply_sensor(fuse_req_t request, const FileRead& read);
 
   static void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name);
   static void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info* file);
@@ -86,13 +90,8 @@ class FuseRequests {
                        size_t out_size);
 
   DeviceTree tree_;
-  std::shared_ptr<RigControl> control_;
-  std::shared_ptr<GraphicsCore> core_;
-  DrmNode node_;
-  DebugfsFiles debugfs_;
-  std::unique_ptr<BarFile> bar_;
+  std::vector<std::unique_ptr<RigDevice>> devices_;
   OpenFiles files_;
-  HeldCalls held_;
 };
 
 }  // namespace gputrace::rig

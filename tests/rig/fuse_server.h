@@ -4,19 +4,16 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "daemon/base/result.h"
-#include "tests/rig/control.h"
-#include "tests/rig/gpu_model.h"
-#include "tests/rig/word_source.h"
+#include "tests/rig/rig_device.h"
 
 namespace gputrace::rig {
 
 struct ServerOptions {
-  GpuModel gpu = default_gpu_model();
+  std::vector<DeviceOptions> gpus;
   int drm_minor = 58;
-  std::shared_ptr<WordSource> words;
-  std::shared_ptr<RigControl> control;
   std::filesystem::path mount_point;  ///< an existing folder
   int wake_fd = -1;                   ///< eventfd: written when hold_reads was switched off
 };

@@ -45,13 +45,34 @@ cxxopts::Options make_options() {
       ("mount", "Existing folder to mount on", cxxopts::value<std::string>(), "DIR")           //
       ("gpu", "Which GPU (see --list)", cxxopts::value<std::string>()->default_value("780m"))  //
       ("scenario", "What it does: slots[:SEED], idle, or a scenario of the simulated GPU",
-       cxxopts::value<std::string>()->default_value("slots"))                       //
+       cxxopts::value<std::string>()->default_value("slots"))  //
+      ("second-gpu", "Another GPU beside it: card2, renderD129, control2",
+       cxxopts::value<std::string>(),
+       "GPU")  //
+      ("second-scenario", "What that one does",
+       cxxopts::value<std::string>()->default_value("idle"))                        //
       ("pin", "Serve on this CPU only", cxxopts::value<int>(), "CPU")               //
       ("fifo", "Serve with SCHED_FIFO", cxxopts::value<int>(), "PRIORITY")          //
       ("die-with-parent", "Unmount and end when the process that started it ends")  //
       ("list", "List the GPUs")                                                     //
       ("h,help", "Print this");
   return options;
+}
+
+Result<DeviceOptions> open_gpu(const std::string& key, const std::string& scenario) {
+  const auto model = find_gpu_model(key);
+  if (!model) {
+    return fail(ErrorCode::kUsage, "no GPU '" + key + "'; see --list");
+  }
+  auto opened = open_scenario(*model, scenario, regdb::RegisterDatabase::built_in());
+  if (!opened) {
+    return tl::unexpected(opened.error());
+  }
+  auto control = make_shared_control();
+  if (!control) {
+    return tl::unexpected(control.error());
+  }
+  return DeviceOptions{*model, std::move(opened->words), std::move(opened->sensors), *control};
 }
 
 Result<int> run(const cxxopts::ParseResult& arguments) {
@@ -61,11 +82,6 @@ Result<int> run(const cxxopts::ParseResult& arguments) {
   }
   if (arguments.count("mount") == 0) {
     return fail(ErrorCode::kUsage, "--mount DIR is missing");
-  }
-  const auto key = arguments["gpu"].as<std::string>();
-  const auto gpu = find_gpu_model(key);
-  if (!gpu) {
-    return fail(ErrorCode::kUsage, "no GPU '" + key + "'; see --list");
   }
   Status status = block_stop_signals();
   if (status && arguments.count("die-with-parent") != 0) {
@@ -80,16 +96,21 @@ Result<int> run(const cxxopts::ParseResult& arguments) {
   if (!status) {
     return tl::unexpected(status.error());
   }
-  auto words = words_for_scenario(*gpu, arguments["scenario"].as<std::string>(),
-                                  regdb::RegisterDatabase::built_in());
-  auto control = make_shared_control();
-  if (!words || !control) {
-    return tl::unexpected(words ? control.error() : words.error());
-  }
   ServerOptions options;
-  options.gpu = *gpu;
-  options.words = *words;
-  options.control = *control;
+  for (const std::string which : {"", "second-"}) {
+    if (!which.empty() && arguments.count("second-gpu") == 0) {
+      continue;
+    }
+    auto gpu = open_gpu(arguments[which + "gpu"].as<std::string>(),
+                        arguments[which + "scenario"].as<std::string>());
+    if (!gpu) {
+      return tl::unexpected(gpu.error());
+    }
+    options.gpus.push_back(std::move(*gpu));
+  }
+  if (options.gpus.size() > 1 && options.gpus[0].gpu.pci == options.gpus[1].gpu.pci) {
+    return fail(ErrorCode::kUsage, "both GPUs would be at " + std::string(options.gpus[0].gpu.pci));
+  }
   options.mount_point = arguments["mount"].as<std::string>();
   auto server = FuseServer::mount(options);
   if (!server) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "tests/rig/device_tree.h"
 
@@ -21,8 +22,10 @@ static_assert(sizeof(Regs2State) == 44);
 
 struct OpenFile {
   NodeKind kind = NodeKind::kText;
-  pid_t process = 0;  ///< who opened it
-  Regs2State regs2;
+  pid_t process = 0;      ///< who opened it
+  std::size_t gpu = 0;    ///< index in the tree
+  std::string text = {};  ///< of a sensor file: as its last read at offset 0 found it
+  Regs2State regs2 = {};
 };
 
 class OpenFiles {

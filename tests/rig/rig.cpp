@@ -79,10 +79,42 @@ void wait_for_exit(pid_t pid) {
 
 }  // namespace
 
-Result<std::unique_ptr<Rig>> Rig::start(RigOptions options) {
+namespace {
+
+Result<std::vector<DeviceOptions>> devices_of(RigOptions options,
+                                              std::shared_ptr<RigControl> control,
+                                              std::shared_ptr<RigControl> second_control) {
+  if (!options.sensors) {
+    const auto sensors = idle_sensors(options.gpu);
+    if (!sensors) {
+      return tl::unexpected(sensors.error());
+    }
+    options.sensors = *sensors;
+  }
+  std::vector<DeviceOptions> gpus{
+      {options.gpu, options.words, std::move(options.sensors), std::move(control)}};
+  if (options.second_gpu) {
+    const auto sensors = idle_sensors(*options.second_gpu);
+    if (!sensors) {
+      return tl::unexpected(sensors.error());
+    }
+    gpus.push_back(
+        {*options.second_gpu, std::move(options.words), *sensors, std::move(second_control)});
+  }
+  return gpus;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Rig>> Rig::start(const RigOptions& options) {
   auto control = make_shared_control();
-  if (!control) {
-    return tl::unexpected(control.error());
+  auto second_control = make_shared_control();
+  if (!control || !second_control) {
+    return tl::unexpected(control ? second_control.error() : control.error());
+  }
+  auto gpus = devices_of(options, *control, *second_control);
+  if (!gpus) {
+    return tl::unexpected(gpus.error());
   }
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   std::array<int, 2> ends{-1, -1};
@@ -91,13 +123,11 @@ Result<std::unique_ptr<Rig>> Rig::start(RigOptions options) {
   }
   UniqueFd ready_read(ends[0]);
   UniqueFd ready_write(ends[1]);
-  std::unique_ptr<Rig> rig(new Rig(*control, std::move(wake)));
+  std::unique_ptr<Rig> rig(new Rig(*control, *second_control, std::move(wake)));
 
   ServerOptions server;
-  server.gpu = options.gpu;
+  server.gpus = std::move(*gpus);
   server.drm_minor = options.drm_minor;
-  server.words = std::move(options.words);
-  server.control = rig->control_;
   server.mount_point = rig->root();
   server.wake_fd = rig->wake_.get();
   const pid_t parent = ::getpid();
@@ -161,6 +191,7 @@ bool Rig::wait_for_power_down(std::chrono::seconds timeout) {
 void Rig::release_reads() {
   control_->hold_reads = 0;
   control_->hold_privileged_reads = 0;
+  control_->hold_sensors = 0;
   const std::uint64_t one = 1;
   (void)!::write(wake_.get(), &one, sizeof(one));
 }

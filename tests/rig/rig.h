@@ -7,11 +7,14 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "daemon/base/result.h"
 #include "daemon/base/unique_fd.h"
 #include "tests/rig/control.h"
 #include "tests/rig/gpu_model.h"
+#include "tests/rig/rig_sensors.h"
 #include "tests/rig/word_source.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,7 +23,9 @@ namespace gputrace::rig {
 struct RigOptions {
   GpuModel gpu = default_gpu_model();
   std::shared_ptr<WordSource> words;
-  int drm_minor = 58;  ///< of amdgpu's interface version 3.x
+  std::shared_ptr<const RigSensors> sensors;  ///< null = of a GPU at rest
+  std::optional<GpuModel> second_gpu;         ///< the same words; at rest
+  int drm_minor = 58;                         ///< of amdgpu's interface version 3.x
 };
 
 /// Start it before the test has threads: the server is a fork of this process.
@@ -28,13 +33,15 @@ class Rig {
  public:
   /// Returns when the folder is mounted. kUnsupported or kPermissionDenied without /dev/fuse or the
   /// right to mount: the test prints the message and skips.
-  static Result<std::unique_ptr<Rig>> start(RigOptions options);
+  static Result<std::unique_ptr<Rig>> start(const RigOptions& options);
 
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
   ~Rig();
 
   [[nodiscard]] RigControl& control() { return *control_; }
+  /// Of the second GPU, if there is one.
+  [[nodiscard]] RigControl& second_control() { return *second_control_; }
   [[nodiscard]] std::filesystem::path root() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path sys() const { return root() / "sys"; }
   [[nodiscard]] std::filesystem::path dev() const { return root() / "dev"; }
@@ -55,12 +62,16 @@ class Rig {
   void kill_server();
 
  private:
-  Rig(std::shared_ptr<RigControl> control, UniqueFd wake)
-      : control_(std::move(control)), wake_(std::move(wake)) {}
+  Rig(std::shared_ptr<RigControl> control, std::shared_ptr<RigControl> second_control,
+      UniqueFd wake)
+      : control_(std::move(control)),
+        second_control_(std::move(second_control)),
+        wake_(std::move(wake)) {}
   void unmount() const;
 
   test::TempDir folder_;
   std::shared_ptr<RigControl> control_;
+  std::shared_ptr<RigControl> second_control_;
   UniqueFd wake_;
   pid_t server_ = -1;
   bool mounted_ = false;

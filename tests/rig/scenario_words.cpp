@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -35,6 +37,19 @@ Result<std::uint64_t> parse_seed(std::string_view scenario) {
   return seed;
 }
 
+/// GUI_ACTIVE is bit 31 of GRBM_STATUS everywhere.
+std::function<double(std::int64_t, std::int64_t)> activity_of(std::shared_ptr<SlottedWords> words) {
+  const auto& bits = words->bits();
+  const auto gui = std::find_if(bits.begin(), bits.end(), [](const SlottedBit& bit) {
+    return bit.dword_offset == kGrbmStatus && bit.bit == 31;
+  });
+  GPUTRACE_CHECK(gui != bits.end());
+  const auto index = static_cast<std::size_t>(gui - bits.begin());
+  return [words = std::move(words), index](std::int64_t begin_ns, std::int64_t end_ns) {
+    return words->true_busy(index, begin_ns, end_ns);
+  };
+}
+
 }  // namespace
 
 Result<std::shared_ptr<SlottedWords>> slotted_words_for(const GpuModel& gpu,
@@ -60,10 +75,21 @@ Result<std::shared_ptr<SlottedWords>> slotted_words_for(const GpuModel& gpu,
   return std::make_shared<SlottedWords>(std::move(bits), seed);
 }
 
-Result<std::shared_ptr<WordSource>> words_for_scenario(const GpuModel& gpu,
-                                                       std::string_view scenario,
-                                                       const regdb::RegisterDatabase& regdb) {
-  if (scenario == kSlots || scenario.starts_with("slots:")) {
+Result<RigScenario> open_scenario(const GpuModel& gpu, std::string_view scenario,
+                                  const regdb::RegisterDatabase& regdb) {
+  const bool is_slots = scenario == kSlots || scenario.starts_with("slots:");
+  if (is_slots || scenario == "idle") {
+    auto sensors = idle_sensors(gpu);
+    if (!sensors) {
+      return tl::unexpected(sensors.error());
+    }
+    if (scenario == "idle") {
+      return RigScenario{
+          words_from([](std::uint32_t offset, std::int64_t) {
+            return offset == kGrbmStatus ? kIdleStatus : offset == kGrbmStatus2 ? kIdleStatus2 : 0U;
+          }),
+          *sensors};
+    }
     const auto seed = parse_seed(scenario);
     if (!seed) {
       return tl::unexpected(seed.error());
@@ -72,20 +98,20 @@ Result<std::shared_ptr<WordSource>> words_for_scenario(const GpuModel& gpu,
     if (!words) {
       return tl::unexpected(words.error());
     }
-    return std::shared_ptr<WordSource>(std::move(*words));
-  }
-  if (scenario == "idle") {
-    return words_from([](std::uint32_t offset, std::int64_t) {
-      return offset == kGrbmStatus ? kIdleStatus : offset == kGrbmStatus2 ? kIdleStatus2 : 0U;
-    });
+    (*sensors)->activity = activity_of(*words);
+    return RigScenario{*words, *sensors};
   }
   const std::string argument = "sim:" + std::string(gpu.key) + ":" + std::string(scenario);
-  auto simulation = simulated_gpu::open_simulated_gpu(argument, regdb, std::filesystem::path{},
-                                                      monotonic_now_ns());
+  const std::int64_t begin_ns = monotonic_now_ns();
+  auto simulation =
+      simulated_gpu::open_simulated_gpu(argument, regdb, std::filesystem::path{}, begin_ns);
   if (!simulation) {
     return tl::unexpected(simulation.error());
   }
-  return words_from(std::move(simulation->reader));
+  auto sensors = std::make_shared<RigSensors>();
+  sensors->model = simulation->truth;
+  sensors->begin_ns = begin_ns;
+  return RigScenario{words_from(std::move(simulation->reader)), std::move(sensors)};
 }
 
 }  // namespace gputrace::rig

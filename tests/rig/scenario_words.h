@@ -8,6 +8,7 @@
 #include "daemon/base/result.h"
 #include "regdb/register_database.h"
 #include "tests/rig/gpu_model.h"
+#include "tests/rig/rig_sensors.h"
 #include "tests/rig/word_source.h"
 
 namespace gputrace::rig {
@@ -18,9 +19,15 @@ namespace gputrace::rig {
     const GpuModel& gpu, const regdb::RegisterDatabase& regdb, std::uint64_t seed,
     std::int64_t shortest_slot_ns);
 
-/// "slots" or "slots:SEED": slotted_words_for. "idle": a GPU that is awake and does nothing.
-/// Anything else is a scenario of the simulated GPU ("demo"), which not every model has.
-[[nodiscard]] Result<std::shared_ptr<WordSource>> words_for_scenario(
-    const GpuModel& gpu, std::string_view scenario, const regdb::RegisterDatabase& regdb);
+struct RigScenario {
+  std::shared_ptr<WordSource> words;
+  std::shared_ptr<const RigSensors> sensors;
+};
+
+/// "slots" or "slots:SEED": slotted_words_for, and the sensors of a GPU at rest but for its
+/// activity. "idle": a GPU that is awake and does nothing. Anything else is a scenario of the
+/// simulated GPU ("demo"), which not every model has.
+[[nodiscard]] Result<RigScenario> open_scenario(const GpuModel& gpu, std::string_view scenario,
+                                                const regdb::RegisterDatabase& regdb);
 
 }  // namespace gputrace::rig

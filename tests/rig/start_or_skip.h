@@ -11,8 +11,8 @@
 namespace gputrace::rig {
 
 /// nullptr, with the reason printed, where FUSE or the privilege is missing: the test returns.
-inline std::unique_ptr<Rig> start_or_skip(RigOptions options) {
-  auto rig = Rig::start(std::move(options));
+inline std::unique_ptr<Rig> start_or_skip(const RigOptions& options) {
+  auto rig = Rig::start(options);
   if (!rig) {
     MESSAGE("skipped: " << rig.error().message);
     return nullptr;
