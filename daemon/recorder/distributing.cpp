@@ -164,7 +164,9 @@ void SharedSampling::end_loop(ReadingThread& reading) {
     reader.reset();  // a device that is gone cannot come back through the old descriptors
   }
   std::unique_ptr<ReadingThread> ended;
-  std::unique_ptr<sampler::RegisterReader> unused;  // closing may wake the GPU: without the lock
+  // Closing may wake the GPU: without the lock.
+  std::unique_ptr<sampler::RegisterReader> unused;
+  std::unique_ptr<sampler::SensorSink> unused_sensors;
   {
     const std::scoped_lock lock(mutex_);
     ended = std::move(reading_);
@@ -181,6 +183,7 @@ void SharedSampling::end_loop(ReadingThread& reading) {
     const std::optional<Wish> next = wish();
     if (lost || !next) {
       unused = std::move(reader_);
+      unused_sensors = sensors_.close();
       gpu_.reset();
       gone_ = lost && next;
       look_again_ns_ = monotonic_now_ns() + kLookAgainNs;

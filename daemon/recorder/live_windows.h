@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "daemon/ipc/message.h"
@@ -22,6 +23,8 @@ class LiveWindows final : public SessionOutput {
               std::function<Status(const ipc::Answer&)> send);
 
   void add_event(store::Event /*event*/) override {}
+  void add_processes(ipc::ProcessesOrder /*processes*/) override {}
+  void switch_gpu(std::string /*pci*/) override {}  ///< who watches chose the GPU
   [[nodiscard]] ipc::ClosedAnswer finish(std::optional<int> exit_code,
                                          std::optional<int> signal) override;
 

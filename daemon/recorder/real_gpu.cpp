@@ -1,11 +1,42 @@
 #include "daemon/recorder/real_gpu.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "daemon/os/register_source.h"
+#include "daemon/os/runtime_status.h"
+#include "daemon/os/sensors/sensors.h"
 #include "regdb/register_database.h"
 
 namespace gputrace::recorder {
+
+namespace {
+
+/// Of what somebody could get: sources that are there and refuse us. One note for each remedy.
+void add_notes(const std::vector<os::SourceFinding>& findings, std::vector<std::string>& notes) {
+  std::vector<std::pair<std::string, std::string>> by_fix;  // few: each is looked at in turn
+  for (const os::SourceFinding& finding : findings) {
+    if (finding.state != os::SourceState::kRefused || finding.fix.empty()) {
+      continue;
+    }
+    const std::string& loses = finding.loses.empty() ? finding.source : finding.loses;
+    const auto same = std::find_if(by_fix.begin(), by_fix.end(),
+                                   [&](const auto& one) { return one.first == finding.fix; });
+    if (same == by_fix.end()) {
+      by_fix.emplace_back(finding.fix, loses);
+    } else if (same->second.find(loses) == std::string::npos) {
+      same->second += ", " + loses;
+    }
+  }
+  for (const auto& [fix, loses] : by_fix) {
+    notes.push_back(fmt::format("not recorded: {}; {}", loses, fix));
+  }
+}
+
+}  // namespace
 
 Result<OpenedGpu> open_real_gpu(const GpuRequest& request, const os::SystemRoots& roots) {
   const Result<os::RegisterSource> source = os::parse_register_source(request.source);
@@ -35,6 +66,15 @@ Result<OpenedGpu> open_real_gpu(const GpuRequest& request, const os::SystemRoots
   result.regdb_table = std::move(opened->regdb_table);
   result.reader = std::move(opened->reader);
   result.notes = std::move(opened->notes);
+  os::OpenedSensors sensors = os::open_gpu_sensors(*gpu, result.identity.gc);
+  os::OpenedSensors machine = os::open_machine_sensors(roots);
+  result.sensors = std::move(sensors.readers);
+  result.machine_sensors = std::move(machine.readers);
+  result.is_awake = [status = std::make_shared<os::RuntimeStatus>(gpu->device_dir)] {
+    return status->look() != os::PowerState::kAsleep;
+  };
+  sensors.findings.insert(sensors.findings.end(), machine.findings.begin(), machine.findings.end());
+  add_notes(sensors.findings, result.notes);
   return result;
 }
 

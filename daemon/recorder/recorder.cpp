@@ -6,15 +6,15 @@
 
 #include "daemon/ipc/message_socket.h"
 #include "daemon/recorder/process_isolation.h"
+#include "daemon/recorder/sampling_pool.h"
 #include "daemon/recorder/session.h"
-#include "daemon/recorder/shared_sampling.h"
 
 namespace gputrace::recorder {
 
 void run_recorder(UniqueFd socket, const RecorderOptions& options) {
   isolate_process(socket.get());
-  SharedSampling sampling(options.open_gpu, [] {});
-  Session session(ipc::MessageSocket(std::move(socket)), options, sampling);
+  SamplingPool pool(options.open_gpu, [] {});
+  Session session(ipc::MessageSocket(std::move(socket)), options, pool);
   session.run();
   ::_exit(0);  // before any destructor: the reading thread may never end
 }

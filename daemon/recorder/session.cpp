@@ -77,13 +77,20 @@ Result<store::SessionWriter> create_file(const ipc::StartOrder& order,
   return writer;
 }
 
-Status check_rate(double rate_hz) {
-  if (rate_hz >= sampler::kMinRateHz && rate_hz <= sampler::kMaxRateHz) {
-    return {};
+Status check_rates(const ipc::StartOrder& order) {
+  if (order.rate_hz < sampler::kMinRateHz || order.rate_hz > sampler::kMaxRateHz) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} Hz is not a rate from {} to {} Hz", order.rate_hz,
+                            sampler::kMinRateHz, sampler::kMaxRateHz));
   }
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{} Hz is not a rate from {} to {} Hz", rate_hz, sampler::kMinRateHz,
-                          sampler::kMaxRateHz));
+  if (order.sensor_rate_hz != 0 && (order.sensor_rate_hz < sampler::kMinSensorRateHz ||
+                                    order.sensor_rate_hz > sampler::kMaxSensorRateHz)) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} Hz is neither 0 nor a rate of sensors from {} to {} Hz",
+                    order.sensor_rate_hz, sampler::kMinSensorRateHz, sampler::kMaxSensorRateHz));
+  }
+  return {};
 }
 
 Result<std::optional<sampler::Burst>> burst_of(const ipc::StartOrder& order) {
@@ -151,7 +158,7 @@ std::optional<ipc::StartOrder> Session::wait_for_start() {
 }
 
 Result<ipc::ReadyAnswer> Session::start(const ipc::StartOrder& order) {
-  if (const Status status = check_rate(order.rate_hz); !status) {
+  if (const Status status = check_rates(order); !status) {
     return tl::unexpected(status.error());
   }
   const Result<GpuOnOffer> gpu = sampling_.open({order.gpu, order.source});
@@ -178,21 +185,23 @@ Result<ipc::ReadyAnswer> Session::begin(const ipc::StartOrder& order, const GpuO
   std::string file;
   if (order.purpose == ipc::Purpose::kLive) {
     output_ = std::make_unique<LiveWindows>(
-        sampling_, sampling_.join(order.rate_hz, *burst),
+        sampling_, sampling_.join({.rate_hz = order.rate_hz, .burst = *burst}),
         [this](const ipc::Answer& answer) { return socket_.send(answer); });
   } else {
-    Result<std::string> begun = begin_file(order, gpu, *burst);
+    Result<std::string> begun =
+        begin_file(order, gpu, {order.rate_hz, *burst, order.sensor_rate_hz});
     if (!begun) {
       return tl::unexpected(begun.error());
     }
     file = std::move(*begun);
   }
   return ipc::ReadyAnswer{std::move(file),       gpu.identity.name, gpu.identity.simulated,
-                          gpu.identity.scenario, gpu.load_seconds,  gpu.notes};
+                          gpu.identity.scenario, gpu.load_seconds,  gpu.notes,
+                          gpu.identity.pci};
 }
 
 Result<std::string> Session::begin_file(const ipc::StartOrder& order, const GpuOnOffer& gpu,
-                                        const std::optional<sampler::Burst>& burst) {
+                                        const SessionWish& wish) {
   DiskReserve reserve(std::filesystem::path(order.file).parent_path(), order.reserve_bytes);
   // Monitoring waits for room instead: nobody is there to try again.
   if (order.purpose == ipc::Purpose::kRecording && !reserve.may_write()) {
@@ -217,10 +226,11 @@ Result<std::string> Session::begin_file(const ipc::StartOrder& order, const GpuO
     return tl::unexpected(writer.error());
   }
   std::string file = writer->path().string();
-  output_ =
-      std::make_unique<WritingThread>(std::move(*writer), segment, started, std::move(reserve),
-                                      sampling_, sampling_.join(order.rate_hz, burst),
-                                      [this](const ipc::WarningAnswer& answer) { send(answer); });
+  output_ = std::make_unique<WritingThread>(
+      RecordingFile(std::move(*writer), segment, started, std::move(reserve),
+                    [this](const ipc::WarningAnswer& answer) { send(answer); }),
+      pool_, WritingThread::Place{&sampling_, sampling_.join(wish)},
+      WritingThread::Terms{wish, order.source});
   return file;
 }
 
@@ -243,7 +253,11 @@ std::optional<ipc::StopOrder> Session::take_orders() {
     }
     if (const auto* mark = std::get_if<ipc::MarkOrder>(&*received)) {
       output_->add_event({mark->time_ns, mark->kind, mark->text});
-    } else if (std::holds_alternative<ipc::StartOrder>(*received)) {
+    } else if (const auto* processes = std::get_if<ipc::ProcessesOrder>(&*received)) {
+      output_->add_processes(*processes);
+    } else if (const auto* other = std::get_if<ipc::SwitchOrder>(&*received)) {
+      output_->switch_gpu(other->gpu);
+    } else {
       warn("a second start order was ignored");
     }
   }

@@ -14,6 +14,7 @@
 #include "daemon/ipc/message.h"
 #include "daemon/ipc/message_socket.h"
 #include "daemon/recorder/recorder.h"
+#include "daemon/recorder/sampling_pool.h"
 #include "daemon/recorder/session_output.h"
 #include "daemon/recorder/shared_sampling.h"
 #include "daemon/store/session_writer.h"
@@ -22,8 +23,8 @@ namespace gputrace::recorder {
 
 class Session {
  public:
-  Session(ipc::MessageSocket socket, const RecorderOptions& options, SharedSampling& sampling)
-      : socket_(std::move(socket)), options_(options), sampling_(sampling) {}
+  Session(ipc::MessageSocket socket, const RecorderOptions& options, SamplingPool& pool)
+      : socket_(std::move(socket)), options_(options), pool_(pool), sampling_(pool.first()) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session() = default;
@@ -38,7 +39,7 @@ class Session {
   [[nodiscard]] Result<ipc::ReadyAnswer> start(const ipc::StartOrder& order);
   [[nodiscard]] Result<ipc::ReadyAnswer> begin(const ipc::StartOrder& order, const GpuOnOffer& gpu);
   [[nodiscard]] Result<std::string> begin_file(const ipc::StartOrder& order, const GpuOnOffer& gpu,
-                                               const std::optional<sampler::Burst>& burst);
+                                               const SessionWish& wish);
   /// Takes orders until the end; absent when the socket closed without a stop.
   [[nodiscard]] std::optional<ipc::StopOrder> take_orders();
   void send(const ipc::Answer& answer) const {
@@ -49,7 +50,8 @@ class Session {
 
   ipc::MessageSocket socket_;
   const RecorderOptions& options_;
-  SharedSampling& sampling_;
+  SamplingPool& pool_;
+  SharedSampling& sampling_;  ///< of the GPU that it begins with
   std::unique_ptr<SessionOutput> output_;
 };
 

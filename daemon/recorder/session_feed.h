@@ -38,7 +38,8 @@ struct SharedSensorSources {
   std::vector<store::SensorSource> sources;
 };
 
-/// What one tick of the slow loop brought, for all sessions.
+/// What one tick of the slow loop brought. The first of its sources that a session gets has no
+/// readings: what its states count was before the session.
 struct SensorBatch {
   std::shared_ptr<const SharedSensorSources> sources;
   std::vector<sampler::SensorReading> readings;
@@ -48,6 +49,7 @@ struct SensorBatch {
 struct FeedItem {
   std::vector<Notice> notices;
   std::vector<std::shared_ptr<const SensorBatch>> sensors;  ///< in order of time
+  std::uint64_t dropped_sensors = 0;                        ///< batches before these
   std::shared_ptr<const SharedSegment> segment;             ///< of the block
   /// May be absent. Its totals count from the item before, not from the segment's start.
   std::unique_ptr<sampler::SampleBlock> block;
@@ -64,6 +66,8 @@ class SessionFeed {
   void push(std::shared_ptr<const SharedSegment> segment,
             std::unique_ptr<sampler::SampleBlock> block);
   void push(Notice notice);
+  /// Wakes nobody: it is popped when the thread looks next. A full queue drops and counts it.
+  void push(std::shared_ptr<const SensorBatch> batch);
   /// Nothing will follow but a block that says what was dropped last.
   void close();
 
@@ -81,7 +85,11 @@ class SessionFeed {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<FeedItem> items_;  ///< all below: guarded by mutex_
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;       ///< of blocks
+  std::size_t blocks_ = 0;      ///< in items_, like the next two
+  std::size_t notices_ = 0;
+  std::size_t sensors_ = 0;
+  std::uint64_t dropped_sensors_ = 0;
   sampler::SamplingTotals dropped_;  ///< of blocks that were not taken
   std::uint32_t dropped_ticks_ = 0;
   std::shared_ptr<const SharedSegment> dropped_segment_;

@@ -19,8 +19,8 @@
 #include "daemon/ipc/recorder_control.h"
 #include "daemon/recorder/process_isolation.h"
 #include "daemon/recorder/recorder.h"
+#include "daemon/recorder/sampling_pool.h"
 #include "daemon/recorder/session.h"
-#include "daemon/recorder/shared_sampling.h"
 
 namespace gputrace::recorder {
 
@@ -36,8 +36,7 @@ constexpr std::size_t kMostSessions = 256;
 /// The sessions of the process, each on a thread of its own.
 class Sessions {
  public:
-  Sessions(const RecorderOptions& options, SharedSampling& sampling)
-      : options_(options), sampling_(sampling) {}
+  Sessions(const RecorderOptions& options, SamplingPool& pool) : options_(options), pool_(pool) {}
 
   void add(UniqueFd socket) {
     const std::scoped_lock lock(mutex_);
@@ -46,7 +45,7 @@ class Sessions {
       return;  // the socket closes: the session ends before it began
     }
     Running& running =
-        running_.emplace_back(ipc::MessageSocket(std::move(socket)), options_, sampling_);
+        running_.emplace_back(ipc::MessageSocket(std::move(socket)), options_, pool_);
     running.thread = std::thread([this, &running] {
       running.session->run();
       const std::scoped_lock ended(mutex_);
@@ -72,8 +71,8 @@ class Sessions {
 
  private:
   struct Running {
-    Running(ipc::MessageSocket socket, const RecorderOptions& options, SharedSampling& sampling)
-        : session(std::make_unique<Session>(std::move(socket), options, sampling)) {}
+    Running(ipc::MessageSocket socket, const RecorderOptions& options, SamplingPool& pool)
+        : session(std::make_unique<Session>(std::move(socket), options, pool)) {}
     std::unique_ptr<Session> session;
     std::thread thread;
     bool ended = false;
@@ -91,7 +90,7 @@ class Sessions {
   }
 
   const RecorderOptions& options_;
-  SharedSampling& sampling_;
+  SamplingPool& pool_;
   std::mutex mutex_;
   std::condition_variable ended_;
   std::list<Running> running_;  ///< guarded by mutex_
@@ -102,7 +101,7 @@ void drain(const UniqueFd& news) {
   [[maybe_unused]] const ssize_t got = ::read(news.get(), &count, sizeof count);
 }
 
-void serve(const UniqueFd& control, const UniqueFd& news, const SharedSampling& sampling,
+void serve(const UniqueFd& control, const UniqueFd& news, const SamplingPool& pool,
            Sessions& sessions) {
   std::int64_t next_report_ns = 0;
   for (;;) {
@@ -128,7 +127,7 @@ void serve(const UniqueFd& control, const UniqueFd& news, const SharedSampling& 
     }
     if (changed || monotonic_now_ns() >= next_report_ns) {
       // Who cannot be reached is gone, which the next receive says, or is slow and reads another.
-      [[maybe_unused]] const Status sent = ipc::send_health(control.get(), sampling.health());
+      [[maybe_unused]] const Status sent = ipc::send_health(control.get(), pool.health());
       next_report_ns = monotonic_now_ns() + kHealthNs;
     }
   }
@@ -140,12 +139,12 @@ void run_shared_recorder(UniqueFd control, const RecorderOptions& options) {
   isolate_process(control.get());
   const UniqueFd news(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   GPUTRACE_CHECK(static_cast<bool>(news));
-  SharedSampling sampling(options.open_gpu, [&news] {
+  SamplingPool pool(options.open_gpu, [&news] {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = ::write(news.get(), &one, sizeof one);
   });
-  Sessions sessions(options, sampling);
-  serve(control, news, sampling, sessions);
+  Sessions sessions(options, pool);
+  serve(control, news, pool, sessions);
   sessions.finish_all();
   ::_exit(0);  // before any destructor: a thread may hang in the driver for good
 }

@@ -75,6 +75,8 @@ const GpuOnOffer& SharedSampling::take_gpu(OpenedGpu&& opened) {
         offer.identity.pci;  // this one again if it vanishes, whatever its number is then
   }
   reader_ = std::move(opened.reader);
+  sensors_.open({offer.identity.pci, std::move(opened.sensors), std::move(opened.machine_sensors),
+                 std::move(opened.is_awake)});
   states_ = {};
   if (std::exchange(gone_, false)) {
     const std::int64_t now_ns = monotonic_now_ns();
@@ -93,16 +95,16 @@ double SharedSampling::rate_with(double rate_hz) const {
   return others ? std::max(rate_hz, others->rate_hz) : rate_hz;
 }
 
-std::shared_ptr<SessionFeed> SharedSampling::join(double rate_hz,
-                                                  const std::optional<sampler::Burst>& burst) {
+std::shared_ptr<SessionFeed> SharedSampling::join(const SessionWish& asked) {
   auto feed = std::make_shared<SessionFeed>();
   {
     const std::scoped_lock lock(mutex_);
     Member member;
     member.feed = feed;
-    member.wish = {rate_hz, burst};
+    member.wish = {asked.rate_hz, asked.burst};
     member.joined_ns = monotonic_now_ns();
     members_.push_back(member);
+    sensors_.join(feed, asked.sensor_rate_hz, asked.burst, member.joined_ns);
     members_.back().waits_for_loop = !reading_ || stopping_ || wish() != running_;
     adjust_loop();
     if (reading_ && !members_.back().waits_for_loop) {
@@ -118,9 +120,10 @@ void SharedSampling::leave(const std::shared_ptr<SessionFeed>& feed) {
     const std::scoped_lock lock(mutex_);
     const auto member = std::find_if(members_.begin(), members_.end(),
                                      [&](const Member& one) { return one.feed == feed; });
-    if (member == members_.end()) {
+    if (member == members_.end() || member->left_ns) {
       return;
     }
+    sensors_.leave(feed);
     if (!reading_ && !starting_) {
       feed->close();
       members_.erase(member);
@@ -133,12 +136,25 @@ void SharedSampling::leave(const std::shared_ptr<SessionFeed>& feed) {
 }
 
 void SharedSampling::close_if_unused() {
-  std::unique_ptr<sampler::RegisterReader> unused;  // closing may wake the GPU: without the lock
+  // Closing may wake the GPU: without the lock.
+  std::unique_ptr<sampler::RegisterReader> unused;
+  std::unique_ptr<sampler::SensorSink> unused_sensors;
   const std::scoped_lock lock(mutex_);
   if (members_.empty() && reader_) {
     unused = std::move(reader_);
+    unused_sensors = sensors_.close();
     gpu_.reset();
   }
+}
+
+std::string SharedSampling::gpu() const {
+  const std::scoped_lock lock(mutex_);
+  return request_.gpu;
+}
+
+bool SharedSampling::is_idle() const {
+  const std::scoped_lock lock(mutex_);
+  return members_.empty() && !gpu_ && !opening_since_ns_;
 }
 
 ipc::HealthReport SharedSampling::health() const {

@@ -17,6 +17,7 @@
 #include "daemon/recorder/reader_factory.h"
 #include "daemon/recorder/reading_thread.h"
 #include "daemon/recorder/session_feed.h"
+#include "daemon/recorder/shared_sensors.h"
 #include "daemon/recorder/state_watch.h"
 #include "daemon/sampler/burst.h"
 
@@ -29,6 +30,13 @@ struct GpuOnOffer {
   std::vector<sampler::OfferedRegister> registers;
   std::vector<std::string> notes;
   double load_seconds = 0;
+};
+
+/// What a session asks of the loops.
+struct SessionWish {
+  double rate_hz = 0;
+  std::optional<sampler::Burst> burst = std::nullopt;
+  double sensor_rate_hz = 0;  ///< 0 = no sensors
 };
 
 /// Never destroyed: its process leaves with _exit(2), since a thread that hangs in the driver
@@ -46,15 +54,18 @@ class SharedSampling {
   [[nodiscard]] Result<GpuOnOffer> open(const GpuRequest& request);
   /// The rate of the loop if a session joined that asks for this one.
   [[nodiscard]] double rate_with(double rate_hz) const;
-  /// Samples from now on, inside the bursts if there are any. Begins or restarts the loop.
-  [[nodiscard]] std::shared_ptr<SessionFeed> join(double rate_hz,
-                                                  const std::optional<sampler::Burst>& burst);
+  /// Samples from now on, inside the bursts if there are any. Begins or restarts the loops.
+  [[nodiscard]] std::shared_ptr<SessionFeed> join(const SessionWish& asked);
   /// Samples up to now still come; then the feed is closed, unless a read hangs.
   void leave(const std::shared_ptr<SessionFeed>& feed);
   /// Closes the GPU if a session that opened it could not go on and there is no other.
   void close_if_unused();
 
   [[nodiscard]] ipc::HealthReport health() const;
+  /// PCI address of the GPU that is open or was asked for last; may be empty.
+  [[nodiscard]] std::string gpu() const;
+  /// No session, and no GPU is open or being opened.
+  [[nodiscard]] bool is_idle() const;
 
  private:
   struct Wish {
@@ -101,6 +112,7 @@ class SharedSampling {
   std::condition_variable work_;
   // All below: guarded by mutex_.
   std::optional<GpuOnOffer> gpu_;  ///< open
+  SharedSensors sensors_;          ///< of the GPU that is open
   GpuRequest request_;
   std::optional<std::int64_t> opening_since_ns_;
   std::unique_ptr<sampler::RegisterReader> reader_;  ///< while no loop has it

@@ -1,9 +1,9 @@
-// The thread that writes a session's file: blocks of its feed, an anchor and a commit each second,
-// events. When told to finish it closes the file without waiting for a read that hangs.
+// The thread that keeps a session: blocks and readings of its feed, orders, and the move to another
+// GPU go into its file. When told to finish it closes the file without waiting for a read that
+// hangs.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,24 +12,32 @@
 #include <vector>
 
 #include "daemon/ipc/message.h"
-#include "daemon/recorder/clock_watch.h"
-#include "daemon/recorder/disk_reserve.h"
+#include "daemon/recorder/recording_file.h"
+#include "daemon/recorder/sampling_pool.h"
 #include "daemon/recorder/session_feed.h"
 #include "daemon/recorder/session_output.h"
 #include "daemon/recorder/shared_sampling.h"
-#include "daemon/store/session_writer.h"
 
 namespace gputrace::recorder {
 
 class WritingThread final : public SessionOutput {
  public:
-  /// `writer` has begun `segment` and holds the anchor `started`. `warn` is called on the writing
-  /// thread.
-  WritingThread(store::SessionWriter writer, store::SegmentDescription segment,
-                const TimeAnchor& started, DiskReserve reserve, SharedSampling& sampling,
-                std::shared_ptr<SessionFeed> feed, std::function<void(ipc::WarningAnswer)> warn);
+  /// Where samples come from.
+  struct Place {
+    SharedSampling* sampling = nullptr;
+    std::shared_ptr<SessionFeed> feed;
+  };
+  /// What the session asks of another GPU, should its workload open one.
+  struct Terms {
+    SessionWish wish;
+    std::string source;  ///< as GpuRequest::source
+  };
+
+  WritingThread(RecordingFile file, SamplingPool& pool, Place first, Terms terms);
 
   void add_event(store::Event event) override;
+  void add_processes(ipc::ProcessesOrder processes) override;
+  void switch_gpu(std::string pci) override;
   /// Leaves the sampling, closes the file, ends the thread. Returns what became of the file.
   [[nodiscard]] ipc::ClosedAnswer finish(std::optional<int> exit_code,
                                          std::optional<int> signal) override;
@@ -37,67 +45,38 @@ class WritingThread final : public SessionOutput {
  private:
   struct Orders {
     std::vector<store::Event> events;
+    std::vector<ipc::ProcessesOrder> processes;
+    std::optional<std::string> switch_to;
     std::optional<store::SessionEnd> end;
-  };
-  /// While the disk is too full: nothing is written.
-  struct Pause {
-    std::int64_t since_ns = 0;
-    std::int64_t end_ns = 0;         ///< of the last block not written
-    sampler::SamplingTotals totals;  ///< of blocks not written
-    std::uint32_t dropped_ticks = 0;
-    std::vector<store::Event> events;  ///< marks and others, written when it is over
   };
 
   void run();
-  void take(FeedItem item);
   [[nodiscard]] Orders take_orders();
-  void write(const Status& status);
-  void write_block(sampler::SampleBlock& block);
-  void begin_segment(const SharedSegment& segment, std::int64_t start_ns);
-  void count(const sampler::SampleBlock& block);
-  void drop(const sampler::SampleBlock& block);
-  void write_events(const std::vector<store::Event>& events);
-  void write_anchor_when_due();
-  void commit_when_due();
-  /// False while the disk has too little room. Says so when that begins and when it ends.
-  [[nodiscard]] bool may_write();
-  void begin_pause();
-  void end_pause();
-  void write_dropped();
-  void recording_ended(std::int64_t now_ns, const std::string& why);
-  [[nodiscard]] double seconds_since_start(std::int64_t now_ns) const;
-  void close_file(store::SessionEnd end);
+  void obey(Orders& orders);
+  [[nodiscard]] bool has_more(const std::optional<store::SessionEnd>& end) const;
+  // The move to another GPU: it is opened, joined, and what is left of the old one's samples taken.
+  void begin_switch(std::string pci);
+  void join_when_open(bool at_end);
+  void move_when_left();
+  void wake();
+  void leave_all();
 
   // Of the writing thread alone.
-  store::SessionWriter writer_;
-  store::SegmentDescription segment_;
-  std::shared_ptr<const SharedSegment> shared_segment_;  ///< what segment_ was made of
-  const TimeAnchor started_;
-  DiskReserve reserve_;
-  SharedSampling& sampling_;
-  std::shared_ptr<SessionFeed> feed_;
-  std::function<void(ipc::WarningAnswer)> warn_;
-  ClockWatch clock_watch_;
-  std::int64_t anchored_ns_;
-  std::int64_t committed_ns_;
-  bool block_uncommitted_ = false;
-  std::optional<Pause> pause_;
-  bool warned_of_reserve_ = false;
-  int warnings_told_ = 0;
-  std::optional<std::int64_t> ended_ns_;  ///< the recording ended before the workload
-  bool write_failed_ = false;
-  sampler::SamplingTotals totals_;  ///< of the segment
-  std::uint64_t kept_ticks_ = 0;
-  std::uint64_t missed_ = 0;
-  std::uint64_t dropped_ticks_ = 0;
-  std::uint64_t words_ = 0;
-  std::uint64_t unknown_words_ = 0;
-  std::optional<std::int64_t> first_ns_;
-  std::int64_t last_ns_ = 0;
+  RecordingFile file_;
+  SamplingPool& pool_;
+  Terms terms_;
+  bool switched_ = false;
+  std::string switch_to_;
+  std::shared_ptr<GpuOpening> opening_;
+  std::int64_t left_ns_ = 0;  ///< when the old GPU's sampling was left
+  std::string next_name_;
+  bool left_after_end_ = false;
   ipc::ClosedAnswer closed_;
 
   std::mutex mutex_;
-  Orders orders_;  ///< guarded by mutex_
+  Orders orders_;              ///< guarded by mutex_
+  Place place_;                ///< changed by the writing thread, with mutex_
+  std::optional<Place> next_;  ///< the same
 
   std::jthread thread_;  // last: it uses all of the above
 };

@@ -50,17 +50,19 @@ void finish_while_the_writer_is_kept(const std::filesystem::path& file) {
   shared->rate_hz = 1000;
   shared->registers = segment.registers;
 
-  auto* sampling = new SharedSampling(
+  auto* pool = new SamplingPool(
       [](const GpuRequest&) -> Result<OpenedGpu> { return fail(ErrorCode::kNotFound, "none"); },
       [] {});
   auto feed = std::make_shared<SessionFeed>();
   std::promise<void> kept;
   std::promise<void> release;
-  WritingThread writing(std::move(writer), segment, started, DiskReserve(file.parent_path(), 0),
-                        *sampling, feed, [&](const ipc::WarningAnswer&) {
-                          kept.set_value();
-                          release.get_future().wait();
-                        });
+  WritingThread writing(
+      RecordingFile(std::move(writer), segment, started, DiskReserve(file.parent_path(), 0),
+                    [&](const ipc::WarningAnswer&) {
+                      kept.set_value();
+                      release.get_future().wait();
+                    }),
+      *pool, {&pool->first(), feed}, {});
   feed->push(Notice{{started.monotonic_ns, "lost", "why"}, "why"});
   kept.get_future().wait();
   for (int i = 0; i < 3; ++i) {
