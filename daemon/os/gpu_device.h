@@ -39,6 +39,11 @@ struct GpuDevice {
 /// vendor 0x1002 bound to amdgpu, in order of PCI address. An empty list is not an error.
 [[nodiscard]] Result<std::vector<GpuDevice>> list_gpus(const SystemRoots& roots);
 
+/// What a device folder tells, wherever it lies: a copy of one, too. What it lacks is absent or
+/// empty; whether it is a GPU of AMD's at all is for the caller to see. Without `card`.
+[[nodiscard]] GpuDevice read_device_folder(const SystemRoots& roots,
+                                           const std::filesystem::path& device_dir);
+
 /// `selector`: index, PCI address, cardN, renderDN or (part of) a name; empty = boot_vga, else the
 /// first that is awake, else the first. kNotFound (none fits) and kInvalidArgument (several do)
 /// list what there is.

@@ -16,8 +16,9 @@ struct OpenedGpuMetrics {
   SourceFinding finding;
 };
 
-/// Reads the table once, to know its revision, units and series; so the GPU must be awake. The units
-/// of a table that says nothing about them yet (an idle GPU) are decided by chip and revision.
+/// Reads the table once, to know its revision, units and series; so the GPU must be awake. The
+/// units of a table that says nothing about them yet (an idle GPU) are decided by chip and
+/// revision.
 [[nodiscard]] OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir,
                                                        const std::optional<regdb::GcVersion>& gc);
 
