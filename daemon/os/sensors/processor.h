@@ -1,4 +1,4 @@
-// Which processor the machine has, from <proc>/cpuinfo: what its counters mean hangs on that.
+// Which processor the machine has: what its counters mean hangs on that.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ struct Processor {
   unsigned model = 0;
 };
 
-/// Of the first CPU; absent when the file cannot be read or does not say.
+/// Of the first CPU, from <proc>/cpuinfo, else <sys>/devices/system/cpu/modalias; absent when
+/// neither can be read and understood.
 [[nodiscard]] std::optional<Processor> read_processor(const SystemRoots& roots);
 
 }  // namespace gputrace::os

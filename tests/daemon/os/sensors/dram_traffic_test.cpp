@@ -241,6 +241,19 @@ TEST_CASE("amd_df: Zen 4 and 5 tell reads from writes") {
   CHECK(strix.readers.at(0)->sensors()[0].decision.find("unverified") != std::string::npos);
 }
 
+TEST_CASE("amd_df: a sandbox that hides cpuinfo still shows the processor in sysfs") {
+  FakePmus pmus;
+  add_df(pmus, true);
+  pmus.write("sys/devices/system/cpu/modalias",
+             "cpu:type:x86,ven0002fam0019mod0074:feature:,0000,0001,0002\n");
+  CHECK(only(open_amd_df(pmus.roots(), pmus.opener())).state == SourceState::kWorks);
+  CHECK(pmus.opened().at(0).first.config == 0x0700'fe1f);
+  FakePmus other;
+  add_df(other, true);
+  other.write("sys/devices/system/cpu/modalias", "cpu:type:aarch64:feature:,0000\n");
+  CHECK(only(open_amd_df(other.roots(), other.opener())).state == SourceState::kAbsent);
+}
+
 TEST_CASE("amd_df: without the PMU, on unknown processors and on old kernels nothing is counted") {
   FakePmus pmus;
   CHECK(only(open_amd_df(pmus.roots(), pmus.opener())).state == SourceState::kAbsent);
