@@ -103,9 +103,10 @@ void decide_power_form(std::vector<SensorFile>& files,
   const SensorFile* proof = nullptr;
   bool is_asked = false;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i].format.form == TextForm::kPower && answers[i] && answers[i]->error_number == 0) {
+    const std::optional<FileAnswer>& answer = answers[i];
+    if (files[i].format.form == TextForm::kPower && answer && answer->error_number == 0) {
       is_asked = true;
-      proof = is_plain_microwatts(answers[i]->text) ? &files[i] : proof;
+      proof = is_plain_microwatts(answer->text) ? &files[i] : proof;
     }
   }
   std::string decision = "8.8 fixed point, as amdgpu prints power: its thousandths are 1/256 W; ";

@@ -128,13 +128,23 @@ constexpr std::array kQuantities{
         "pwm", "", "fan_pwm", "%", {TextForm::kInteger, 100.0 / 255, 0, 100.5, false, false}, ""},
 };
 
-const Quantity* quantity_of(const Channel& channel) {
+/// A file that is a sensor here.
+struct KnownFile {
+  Channel channel;
+  const Quantity* quantity;  ///< never null
+};
+
+std::optional<KnownFile> recognize(std::string_view name) {
+  const auto channel = parse_channel(name);
+  if (!channel) {
+    return std::nullopt;
+  }
   for (const Quantity& quantity : kQuantities) {
-    if (quantity.type == channel.type && quantity.attribute == channel.attribute) {
-      return &quantity;
+    if (quantity.type == channel->type && quantity.attribute == channel->attribute) {
+      return KnownFile{*channel, &quantity};
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 SensorFile make_file(const std::string& name, std::string_view driver, const Quantity& quantity) {
@@ -182,27 +192,28 @@ bool has_apu_rail(const fs::path& folder) {
 
 std::optional<SensorFile> describe_amdgpu_file(const std::string& name, const HwmonTexts& texts,
                                                bool is_apu) {
-  const auto channel = parse_channel(name);
-  const Quantity* quantity = channel ? quantity_of(*channel) : nullptr;
-  if (quantity == nullptr) {
+  const auto known = recognize(name);
+  if (!known) {
     return std::nullopt;
   }
+  const Channel& channel = known->channel;
+  const Quantity* quantity = known->quantity;
   SensorFile file = make_file(name, "amdgpu", *quantity);
   sampler::SensorDescription& series = file.description;
   if (quantity->type == "fan" || quantity->type == "pwm") {
-    series.name = channel->number == 1 ? std::string(quantity->kind)
-                                       : fmt::format("{}_{}", quantity->kind, channel->number);
+    series.name = channel.number == 1 ? std::string(quantity->kind)
+                                      : fmt::format("{}_{}", quantity->kind, channel.number);
     if (quantity->type == "pwm") {
       set_pwm_scale(texts.pwm_max, file);
     }
     return file;
   }
-  series.label = label_of(*channel, texts.label);
+  series.label = label_of(channel, texts.label);
   if (quantity->type == "power") {
     series.name = quantity->attribute == "cap" ? "power_cap" : "package_power";
     series.covers = is_apu ? "CPU and GPU together" : "";
   } else {
-    series.name = series_name(*channel, series.label, quantity->kind);
+    series.name = series_name(channel, series.label, quantity->kind);
   }
   if (quantity->attribute == "cap") {
     file.max_rate_hz = 1;
@@ -213,16 +224,17 @@ std::optional<SensorFile> describe_amdgpu_file(const std::string& name, const Hw
 std::vector<SensorFile> amdgpu_hwmon_files(const fs::path& folder, const HwmonOptions& options) {
   std::vector<SensorFile> files;
   for (const std::string& name : list_folder(folder)) {
-    const auto channel = parse_channel(name);
-    if (!channel || quantity_of(*channel) == nullptr) {
+    const auto known = recognize(name);
+    if (!known) {
       continue;
     }
+    const Channel& channel = known->channel;
     // The driver answers these from constants, so they need no deadline; fan1_max it asks for.
     HwmonTexts texts;
-    if (!options.only_list && channel->type == "pwm") {
-      texts.pwm_max = read_beside(folder, *channel, "max");
-    } else if (!options.only_list && channel->type != "fan") {
-      texts.label = read_beside(folder, *channel, "label");
+    if (!options.only_list && channel.type == "pwm") {
+      texts.pwm_max = read_beside(folder, channel, "max");
+    } else if (!options.only_list && channel.type != "fan") {
+      texts.label = read_beside(folder, channel, "label");
     }
     if (auto file = describe_amdgpu_file(name, texts, options.is_apu)) {
       file->path = folder / name;
@@ -237,22 +249,21 @@ std::vector<SensorFile> k10temp_files(const fs::path& folder) {
   std::vector<SensorFile> files;
   bool has_die = false;
   for (const std::string& name : names) {
-    const auto channel = parse_channel(name);
-    const Quantity* quantity = channel ? quantity_of(*channel) : nullptr;
-    if (quantity == nullptr || quantity->type != "temp") {
+    const auto known = recognize(name);
+    if (!known || known->quantity->type != "temp") {
       continue;
     }
-    SensorFile file = make_file(name, "k10temp", *quantity);
+    SensorFile file = make_file(name, "k10temp", *known->quantity);
     file.path = folder / name;
     file.needs_gpu_awake = false;
-    auto label = read_beside(folder, *channel, "label");
+    auto label = read_beside(folder, known->channel, "label");
     file.description.label = is_usable_label(label) ? *std::move(label) : std::string();
     // Kernels before 5.6 give one channel without a label, which is Tctl.
-    const std::string& known = file.description.label;
-    const auto ccd = number_after(known, "Tccd");
+    const std::string& name_given = file.description.label;
+    const auto ccd = number_after(name_given, "Tccd");
     file.description.name = ccd && *ccd > 0 ? fmt::format("ccd_temperature_{}", *ccd - 1)
                                             : std::string("cpu_temperature");
-    has_die = has_die || known == "Tdie";
+    has_die = has_die || name_given == "Tdie";
     files.push_back(std::move(file));
   }
   // Where there is a Tdie, Tctl is that plus an offset for the fans

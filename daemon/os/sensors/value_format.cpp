@@ -139,8 +139,9 @@ ParsedValue parse_power(std::int64_t number, bool plain_microwatts) noexcept {
     return {ValueState::kFormBroken, 0,
             "this power is no 8.8 fixed-point number, as those before it were taken to be"};
   }
-  const double watts = static_cast<double>(number / kMicro);
-  return {ValueState::kValue, watts + static_cast<double>(fraction / 1000) / 256, {}};
+  const std::int64_t watts = number / kMicro;
+  const std::int64_t parts = fraction / 1000;  // of 256
+  return {ValueState::kValue, static_cast<double>(watts) + static_cast<double>(parts) / 256, {}};
 }
 
 }  // namespace
