@@ -16,6 +16,8 @@ namespace {
 
 constexpr auto kCommands = std::to_array<commands::Command>({
     {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
+    {"doctor", "Say what works on this machine, what does not, and what to do",
+     commands::run_doctor},
     {"fetch", "Take recordings from gputraced that it still keeps for you", commands::run_fetch},
     {"gpus", "List GPUs and what can be read from each", commands::run_gpus},
     {"import", "Turn a recording of another tool into a session", commands::run_import},

@@ -18,6 +18,7 @@ struct Command {
 };
 
 Result<int> run_decode(const std::vector<std::string>& arguments);
+Result<int> run_doctor(const std::vector<std::string>& arguments);
 Result<int> run_fetch(const std::vector<std::string>& arguments);
 Result<int> run_gpus(const std::vector<std::string>& arguments);
 Result<int> run_import(const std::vector<std::string>& arguments);

@@ -4,6 +4,7 @@
 _gputrace_options() {
   case $1 in
     decode) echo "--gc --list --json --regdb --help" ;;
+    doctor) echo "--gpu --json --help" ;;
     fetch) echo "--output --force --help" ;;
     gpus) echo "--json --simulated --help" ;;
     import) echo "--output --force --format --gc --ticks --regdb --lenient --quiet --help" ;;
@@ -38,7 +39,7 @@ _gputrace() {
   local command=${COMP_WORDS[1]-} option i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "decode fetch gpus import list mark record report sql status --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "decode doctor fetch gpus import list mark record report sql status --help --version" -- "$word")
     return
   fi
   # bash splits --wait=tree at the "=".

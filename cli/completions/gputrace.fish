@@ -5,6 +5,7 @@ complete -c gputrace -n __fish_use_subcommand -s h -l help -d 'Show help'
 complete -c gputrace -n __fish_use_subcommand -l version -d 'Show the version'
 
 complete -c gputrace -n __fish_use_subcommand -a decode -d 'Say what the bits of GPU status registers mean'
+complete -c gputrace -n __fish_use_subcommand -a doctor -d 'Say what works on this machine, and what does not'
 complete -c gputrace -n __fish_use_subcommand -a fetch -d 'Take the sessions that the service keeps for you'
 complete -c gputrace -n __fish_use_subcommand -a gpus -d 'List GPUs and what can be read from each'
 complete -c gputrace -n __fish_use_subcommand -a import -d 'Turn a recording of another tool into a session'
@@ -15,13 +16,16 @@ complete -c gputrace -n __fish_use_subcommand -a report -d 'Say how busy each un
 complete -c gputrace -n __fish_use_subcommand -a sql -d 'Run an SQL query on a session'
 complete -c gputrace -n __fish_use_subcommand -a status -d 'Say whether the service runs'
 
-complete -c gputrace -n '__fish_seen_subcommand_from decode fetch gpus import list mark record report sql status' -s h -l help -d 'Show help'
+complete -c gputrace -n '__fish_seen_subcommand_from decode doctor fetch gpus import list mark record report sql status' -s h -l help -d 'Show help'
 complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l json -d 'Print JSON'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l regdb -r -F -d 'Registers from this folder'
+
+complete -c gputrace -n '__fish_seen_subcommand_from doctor' -l gpu -x -d 'Look at this GPU alone'
+complete -c gputrace -n '__fish_seen_subcommand_from doctor' -l json -d 'Print JSON'
 
 complete -c gputrace -n '__fish_seen_subcommand_from fetch' -s o -l output -r -F -d 'Write this file'
 complete -c gputrace -n '__fish_seen_subcommand_from fetch' -l force -d 'Replace the file if it exists'

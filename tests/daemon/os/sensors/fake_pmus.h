@@ -27,6 +27,8 @@ class FakePmus {
     return {dir_.path() / "sys", dir_.path() / "dev", dir_.path() / "proc", dir_.path() / "ids"};
   }
 
+  [[nodiscard]] const std::filesystem::path& path() const { return dir_.path(); }
+
   void write(const std::filesystem::path& file, const std::string& text) const {
     const std::filesystem::path path = dir_.path() / file;
     std::filesystem::create_directories(path.parent_path());
