@@ -186,9 +186,9 @@ std::string_view to_string(MetricAbsence absence) {
     case MetricAbsence::kNone:
       break;
     case MetricAbsence::kNotProvided:
-      return "not provided by this chip's driver (all bits are ones)";
+      return "not provided by the driver (all ones)";
     case MetricAbsence::kZero:
-      return "zero, which stands for: not measured";
+      return "zero: not measured";
     case MetricAbsence::kOutOfRange:
       return "out of range in the unit that was decided";
   }
