@@ -133,6 +133,7 @@ json to_json(const ReadyAnswer& answer) {
           {"simulated", answer.simulated},
           {"scenario", bytes_to_json(shortened(answer.scenario))},
           {"load_seconds", answer.load_seconds},
+          {"pci", bytes_to_json(answer.pci)},
           {"notes", list(notes)}};
 }
 
@@ -222,6 +223,7 @@ ReadyAnswer read_ready(JsonFields& fields) {
   answer.simulated = fields.boolean("simulated");
   answer.scenario = fields.text("scenario", kMaxTextBytes);
   answer.load_seconds = fields.number("load_seconds", 0, kMaxSeconds);
+  answer.pci = fields.text("pci", kMaxPciBytes);
   answer.notes = fields.texts("notes", kMaxNotes, kMaxTextBytes / kMaxNotes, kMaxTextBytes);
   return answer;
 }

@@ -133,6 +133,7 @@ struct ReadyAnswer {
   std::string scenario;
   double load_seconds = 0;
   std::vector<std::string> notes;
+  std::string pci = {};  ///< PCI address; empty for a simulated GPU
 
   bool operator==(const ReadyAnswer&) const = default;
 };

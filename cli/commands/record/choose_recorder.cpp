@@ -71,6 +71,7 @@ Result<std::unique_ptr<RecorderLink>> start_recorder(const RecordOptions& option
   order.gpu = options.gpu;
   order.source = options.source;
   order.rate_hz = options.rate_hz;
+  order.sensor_rate_hz = options.sensor_rate_hz;
   order.file = target.file.string();
   order.on_existing = on_existing(options);
   order.label = options.label;

@@ -77,6 +77,7 @@ Result<std::unique_ptr<RecorderLink>> DaemonRecorder::start(ipc::ControlClient d
   request.gpu = options.gpu;
   request.source = options.source;
   request.rate_hz = options.rate_hz;
+  request.sensor_rate_hz = options.sensor_rate_hz;
   request.label = options.label;
   if (options.command) {
     request.command = ipc::shorten_command(*options.command);
@@ -109,10 +110,6 @@ Result<std::optional<ipc::Answer>> DaemonRecorder::receive() {
     name_ = ready->file;
   }
   return answer;
-}
-
-Status DaemonRecorder::stop(const ipc::StopOrder& order) {
-  return daemon_.send(order);
 }
 
 Result<std::filesystem::path> DaemonRecorder::fetch_from_next(std::int64_t deadline_ns) {

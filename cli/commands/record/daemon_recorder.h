@@ -28,10 +28,13 @@ class DaemonRecorder final : public RecorderLink {
 
   [[nodiscard]] int fd() const override { return daemon_.fd(); }
   [[nodiscard]] Result<std::optional<ipc::Answer>> receive() override;
-  [[nodiscard]] Status stop(const ipc::StopOrder& order) override;
+  [[nodiscard]] Status stop(const ipc::StopOrder& order) override { return send(order); }
+  [[nodiscard]] Status processes(const ipc::ProcessesOrder& order) override { return send(order); }
+  [[nodiscard]] Status switch_gpu(const ipc::SwitchOrder& order) override { return send(order); }
   [[nodiscard]] Delivery deliver(const RecordingEnd& end) override;
 
  private:
+  [[nodiscard]] Status send(const ipc::Request& request) const { return daemon_.send(request); }
   /// After the daemon's end: from the one that systemd has started since.
   [[nodiscard]] Result<std::filesystem::path> fetch_from_next(std::int64_t deadline_ns);
   void describe_file(const std::filesystem::path& file, Delivery& delivery) const;

@@ -13,14 +13,15 @@
 #include "daemon/ipc/message.h"
 #include "daemon/os/register_source.h"
 #include "daemon/sampler/sampling_loop.h"
+#include "daemon/sampler/sensor_loop.h"
 #include "daemon/simulated_gpu/simulated_gpu.h"
 
 namespace gputrace::commands {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kLongWithValue{"output", "label",    "rate", "gpu",
-                                                         "source", "duration", "pid",  "wait"};
+constexpr std::array<std::string_view, 9> kLongWithValue{
+    "output", "label", "rate", "sensor-rate", "gpu", "source", "duration", "pid", "wait"};
 constexpr char kShortWithValue = 'o';
 constexpr double kMaxDurationS = 1e9;
 
@@ -156,6 +157,7 @@ cxxopts::Options make_parser() {
     ("force", "")
     ("label", "", cxxopts::value<std::string>())
     ("rate", "", cxxopts::value<std::string>())
+    ("sensor-rate", "", cxxopts::value<std::string>())
     ("gpu", "", cxxopts::value<std::string>())
     ("source", "", cxxopts::value<std::string>())
     ("duration", "", cxxopts::value<std::string>())
@@ -172,6 +174,19 @@ std::string text_or(const cxxopts::ParseResult& parsed, const char* name, const 
   return parsed.count(name) > 0 ? parsed[name].as<std::string>() : otherwise;
 }
 
+/// 0 is none.
+Result<double> parse_sensor_rate(const std::string& text) {
+  const Result<double> rate =
+      parse_number(text, "--sensor-rate", 0, sampler::kMaxSensorRateHz, "Hz");
+  if (!rate || (*rate > 0 && *rate < sampler::kMinSensorRateHz)) {
+    return usage(
+        fmt::format("--sensor-rate '{}' is neither 0 (no sensors) nor a number from {:g} "
+                    "to {:g} Hz",
+                    text, sampler::kMinSensorRateHz, sampler::kMaxSensorRateHz));
+  }
+  return *rate;
+}
+
 Status read_numbers(const cxxopts::ParseResult& parsed, RecordOptions& options) {
   options.rate_hz = sampler::kDefaultRateHz;
   if (parsed.count("rate") > 0) {
@@ -181,6 +196,14 @@ Status read_numbers(const cxxopts::ParseResult& parsed, RecordOptions& options) 
       return tl::unexpected(rate.error());
     }
     options.rate_hz = *rate;
+  }
+  options.sensor_rate_hz = sampler::kDefaultSensorRateHz;
+  if (parsed.count("sensor-rate") > 0) {
+    const Result<double> rate = parse_sensor_rate(parsed["sensor-rate"].as<std::string>());
+    if (!rate) {
+      return tl::unexpected(rate.error());
+    }
+    options.sensor_rate_hz = *rate;
   }
   if (parsed.count("duration") > 0) {
     const Result<double> duration = parse_number(parsed["duration"].as<std::string>(), "--duration",
@@ -297,6 +320,8 @@ What is sampled:
                        `gputrace gpus`), or a simulated one: sim:780m,
                        sim:780m:SCENARIO, sim:780m:FILE.json
       --rate HZ        samples a second, 1 to 20000; default: 1000
+      --sensor-rate HZ readings of power, clocks, temperatures and memory traffic
+                       a second, 0.1 to 100; 0: none; default: 10
       --source PATH    how registers are read. auto (default): drm, and what the
                        kernel gives to root alone through debugfs, else bar.
                        drm: the kernel's ioctl, for any user. debugfs, bar (the
@@ -316,6 +341,10 @@ When it ends:
 Exit status: that of CMD; 128+N when signal N ended it; 127 when CMD is not
 found, 126 when it cannot be executed. 1 when recording cannot start (CMD is not
 started then), 2 for a wrong command line. Without CMD: 0.
+
+What CMD and its descendants do with GPUs is read from the kernel (fdinfo) twice
+a second. Without --gpu the recording goes on with another GPU, once, when they
+turn out to work on that one. Opening a GPU does not count, work does.
 
 Where gputraced runs and lets you (`gputrace status`), it samples: it may read
 registers that only root can, and recordings of several users share its reads.

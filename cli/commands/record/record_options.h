@@ -20,6 +20,7 @@ struct RecordOptions {
   bool force = false;
   std::optional<std::string> label;
   double rate_hz = 0;
+  double sensor_rate_hz = 10;  ///< 0 = no sensors
   std::string gpu;
   std::string source;
   std::optional<double> duration_s;

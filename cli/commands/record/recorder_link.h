@@ -41,6 +41,9 @@ class RecorderLink {
   /// message was not understood and is gone; the next can be received.
   [[nodiscard]] virtual Result<std::optional<ipc::Answer>> receive() = 0;
   [[nodiscard]] virtual Status stop(const ipc::StopOrder& order) = 0;
+  /// These two never wait: kBusy when the other end has not read what was sent before.
+  [[nodiscard]] virtual Status processes(const ipc::ProcessesOrder& order) = 0;
+  [[nodiscard]] virtual Status switch_gpu(const ipc::SwitchOrder& order) = 0;
   /// After the last message: brings the file to where the user wants it, by the deadline.
   [[nodiscard]] virtual Delivery deliver(const RecordingEnd& end) = 0;
 };

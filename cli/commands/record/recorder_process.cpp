@@ -57,10 +57,6 @@ Result<std::optional<ipc::Answer>> RecorderProcess::receive() {
   return answer;
 }
 
-Status RecorderProcess::stop(const ipc::StopOrder& order) {
-  return socket_.send(ipc::Order(order));
-}
-
 Delivery RecorderProcess::deliver(const RecordingEnd& end) {
   Delivery delivery;
   if (const auto& closed = end.closed) {

@@ -27,10 +27,13 @@ class RecorderProcess final : public RecorderLink {
 
   [[nodiscard]] int fd() const override { return socket_.fd(); }
   [[nodiscard]] Result<std::optional<ipc::Answer>> receive() override;
-  [[nodiscard]] Status stop(const ipc::StopOrder& order) override;
+  [[nodiscard]] Status stop(const ipc::StopOrder& order) override { return send(order); }
+  [[nodiscard]] Status processes(const ipc::ProcessesOrder& order) override { return send(order); }
+  [[nodiscard]] Status switch_gpu(const ipc::SwitchOrder& order) override { return send(order); }
   [[nodiscard]] Delivery deliver(const RecordingEnd& end) override;
 
  private:
+  [[nodiscard]] Status send(const ipc::Order& order) const { return socket_.send(order); }
   [[nodiscard]] bool wait_until_gone(std::int64_t timeout_ns) const;
 
   pid_t pid_;

@@ -1,6 +1,5 @@
 #include "cli/commands/record/supervisor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -16,10 +15,12 @@
 #include <vector>
 
 #include "cli/commands/record/choose_recorder.h"
+#include "cli/commands/record/gpu_use.h"
 #include "cli/commands/record/record_messages.h"
 #include "cli/commands/record/recorder_link.h"
 #include "cli/commands/record/recording_target.h"
 #include "cli/commands/record/signal_gate.h"
+#include "cli/commands/record/standard_descriptors.h"
 #include "cli/commands/record/workload.h"
 #include "cli/report/terminal_text.h"
 #include "daemon/base/time.h"
@@ -32,6 +33,10 @@ constexpr std::int64_t kClosingNs = 3 * kNsPerSecond;
 /// gputraced may have to wake a GPU; one that takes longer than this hangs.
 constexpr std::int64_t kDaemonReadyNs = 10 * kNsPerSecond;
 
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 using StartRecorder = std::function<Result<std::unique_ptr<RecorderLink>>()>;
 
 class Supervisor {
@@ -39,7 +44,7 @@ class Supervisor {
   /// `recorder`: gputraced's, with `own` for when it fails; null = `own` from the beginning.
   Supervisor(const RecordOptions& options, const RecordingTarget& target, const LogSink& log,
              SignalGate signals, std::unique_ptr<RecorderLink> recorder, StartRecorder own,
-             Workload workload)
+             Workload workload, const os::SystemRoots& roots)
       : options_(options),
         target_(target),
         log_(log),
@@ -47,7 +52,8 @@ class Supervisor {
         recorder_(std::move(recorder)),
         own_(std::move(own)),
         through_daemon_(recorder_ != nullptr),
-        workload_(std::move(workload)) {}
+        workload_(std::move(workload)),
+        gpu_use_(roots, !options.gpu.empty()) {}
 
   [[nodiscard]] Result<int> run();
 
@@ -58,6 +64,7 @@ class Supervisor {
   [[nodiscard]] Error why_not_ready() const;
   [[nodiscard]] int give_up();
   [[nodiscard]] Status begin(const ipc::ReadyAnswer& ready);
+  [[nodiscard]] Status start_workload();
   void supervise();
   [[nodiscard]] int conclude(const ipc::ReadyAnswer& ready);
   void tell_the_end(const ipc::ReadyAnswer& ready);
@@ -87,6 +94,7 @@ class Supervisor {
   bool through_daemon_;
   std::optional<std::int64_t> ready_end_ns_;
   Workload workload_;
+  GpuUse gpu_use_;
 
   bool recorder_open_ = true;
   std::optional<ipc::ReadyAnswer> ready_;
@@ -190,8 +198,16 @@ Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
     inform(fmt::format(
         "recording {}{}{}; Ctrl-C ends it", report::escape_for_terminal(ready.gpu_name, false),
         ready.simulated ? ", SIMULATED" : "", through_daemon_ ? " through gputraced" : ""));
-    return {};
+  } else if (const Status status = start_workload(); !status) {
+    return status;
   }
+  if (const std::optional<pid_t> watcher = gpu_use_.begin(ready, workload_.tree())) {
+    workload_.leave_out(*watcher);
+  }
+  return {};
+}
+
+Status Supervisor::start_workload() {
   if (through_daemon_) {
     inform("recording through gputraced");
   }
@@ -236,10 +252,11 @@ std::optional<std::int64_t> Supervisor::next_deadline() const {
 
 /// Waits for whatever comes next and takes note of it.
 void Supervisor::step() {
-  std::array<pollfd, 4> sources{{{signals_.fd(), POLLIN, 0},
+  std::array<pollfd, 5> sources{{{signals_.fd(), POLLIN, 0},
                                  {recorder_open_ ? recorder_->fd() : -1, POLLIN, 0},
                                  {workload_.exec_status_fd(), POLLIN, 0},
-                                 {workload_.watched_fd(), POLLIN, 0}}};
+                                 {workload_.watched_fd(), POLLIN, 0},
+                                 {stop_sent_ ? -1 : gpu_use_.fd(), POLLIN, 0}}};
   timespec timeout{};
   const std::optional<std::int64_t> deadline = next_deadline();
   if (deadline) {
@@ -259,6 +276,9 @@ void Supervisor::step() {
   if (sources[3].revents != 0) {
     workload_.watched_process_ended();
   }
+  if (sources[4].revents != 0) {
+    gpu_use_.take(*recorder_);
+  }
   if (sources[0].revents != 0) {
     take_signals();
   }
@@ -277,7 +297,11 @@ void Supervisor::take_answer() {
   } else if (auto* ready = std::get_if<ipc::ReadyAnswer>(&*answer)) {
     ready_ = std::move(*ready);
   } else if (auto* failed = std::get_if<ipc::FailedAnswer>(&*answer)) {
-    failed_ = std::move(failed->error);
+    if (ready_) {
+      warnings_.push_back(std::move(failed->error.message));  // it cannot change the GPU
+    } else {
+      failed_ = std::move(failed->error);
+    }
   } else if (auto* warning = std::get_if<ipc::WarningAnswer>(&*answer)) {
     warnings_.push_back(std::move(warning->text));
     recording_over_ = recording_over_ || warning->recording_ended;
@@ -317,10 +341,11 @@ int Supervisor::conclude(const ipc::ReadyAnswer& ready) {
 }
 
 void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
-  const Delivery delivery =
-      recorder_->deliver({closed_, recorder_open_, closing_end_ns_.value_or(0)});
+  Delivery delivery = recorder_->deliver({closed_, recorder_open_, closing_end_ns_.value_or(0)});
   delivered_ = delivery.file.has_value();
-  warnings_.insert(warnings_.end(), delivery.warnings.begin(), delivery.warnings.end());
+  append(warnings_, delivery.warnings);
+  append(warnings_, gpu_use_.warnings());
+  append(delivery.notes, gpu_use_.notes());
   for (const std::string& warning : warnings_) {
     log_(LogLevel::kWarning, report::escape_for_terminal(warning, false));
   }
@@ -339,26 +364,10 @@ void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
   }
 }
 
-/// Descriptors 0 to 2 that the caller has closed must not become ours: messages for people would
-/// be written into the socket. CMD finds them closed as it should (close on exec).
-Result<std::vector<UniqueFd>> reserve_standard_descriptors() {
-  std::vector<UniqueFd> reserved;
-  for (;;) {
-    UniqueFd fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (!fd) {
-      return fail_errno(errno, "cannot open /dev/null");
-    }
-    if (fd.get() > STDERR_FILENO) {
-      return reserved;
-    }
-    reserved.push_back(std::move(fd));
-  }
-}
-
 }  // namespace
 
 Result<int> record(const RecordOptions& options, const recorder::ReaderFactory& open_gpu,
-                   const LogSink& log) {
+                   const LogSink& log, const os::SystemRoots& roots) {
   const Result<std::vector<UniqueFd>> reserved = reserve_standard_descriptors();
   if (!reserved) {
     return tl::unexpected(reserved.error());
@@ -381,7 +390,7 @@ Result<int> record(const RecordOptions& options, const recorder::ReaderFactory& 
   }
   Supervisor supervisor(
       options, *target, log, std::move(*signals), std::move(*daemon),
-      [&] { return start_recorder(options, *target, open_gpu); }, std::move(*workload));
+      [&] { return start_recorder(options, *target, open_gpu); }, std::move(*workload), roots);
   return supervisor.run();
 }
 

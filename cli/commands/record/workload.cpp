@@ -12,7 +12,7 @@
 #include <functional>
 #include <utility>
 
-#include "cli/commands/record/descendants.h"
+#include "cli/commands/record/process_tree.h"
 
 namespace gputrace::commands {
 
@@ -84,6 +84,20 @@ Status Workload::start(const std::vector<std::string>& command, const SignalGate
     ::kill(child_.pid, number);
   }
   return {};
+}
+
+std::optional<TreeRoots> Workload::tree() const {
+  if (options_->pid) {
+    return TreeRoots{{*options_->pid}, std::nullopt, {}};
+  }
+  if (child_.pid < 0) {
+    return std::nullopt;
+  }
+  TreeRoots tree{{child_.pid}, std::nullopt, not_of_the_tree_};
+  if (options_->wait == WaitFor::kTree) {
+    tree.reaper = ::getpid();
+  }
+  return tree;
 }
 
 bool Workload::done() const {

@@ -10,6 +10,7 @@
 
 #include "cli/commands/record/child_process.h"
 #include "cli/commands/record/invoking_user.h"
+#include "cli/commands/record/process_tree.h"
 #include "cli/commands/record/record_options.h"
 #include "cli/commands/record/signal_gate.h"
 #include "daemon/base/result.h"
@@ -41,6 +42,11 @@ class Workload {
   void take_exec_status();
   void watched_process_ended() { watched_.reset(); }
 
+  /// Whose processes are recorded; absent without a command or --pid.
+  [[nodiscard]] std::optional<TreeRoots> tree() const;
+  /// A child of gputrace's own that is not waited for.
+  void leave_out(pid_t pid) { not_of_the_tree_.push_back(pid); }
+
   /// Nothing to wait for any more.
   [[nodiscard]] bool done() const;
   /// By which signal gputrace was asked to end while no CMD was running.
@@ -67,8 +73,9 @@ class Workload {
   ChildProcess child_;
   std::optional<ChildEnd> child_end_;
   int exec_error_ = 0;
-  std::vector<int> before_start_;       ///< signals for CMD that came too early
-  std::vector<pid_t> not_of_the_tree_;  ///< the recorder, and children from before an exec of us
+  std::vector<int> before_start_;  ///< signals for CMD that came too early
+  /// The recorder, the watcher of processes, and children from before an exec of us.
+  std::vector<pid_t> not_of_the_tree_;
   bool tree_gone_ = false;
   std::optional<int> interrupted_;
 };

@@ -80,7 +80,10 @@ std::vector<Order> all_orders() {
 }
 
 std::vector<Answer> all_answers() {
-  return {ReadyAnswer{
+  ReadyAnswer real;
+  real.pci = "0000:c4:00.0";
+  return {real,
+          ReadyAnswer{
               "/tmp/a-2.gputrace", "AMD Radeon 780M", true, "idle", 1.5, {"one note", "another"}},
           FailedAnswer{{ErrorCode::kNoSpace, "cannot write x: No space left on device"}},
           WarningAnswer{"GRBM_STATUS3 was lost", true},
