@@ -3,7 +3,7 @@
 # Prints the options of a subcommand.
 _gputrace_options() {
   case $1 in
-    decode) echo "--gc --list --json --regdb --help" ;;
+    decode) echo "--gc --list --gpu-metrics --sysfs --json --regdb --help" ;;
     doctor) echo "--gpu --json --help" ;;
     fetch) echo "--output --force --help" ;;
     gpus) echo "--json --simulated --help" ;;
@@ -21,8 +21,8 @@ _gputrace_options() {
 _gputrace_value() {
   local option=$1 word=$2
   case $option in
-    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-    --regdb) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+    -o | --output | --gpu-metrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --regdb | --sysfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
     --source) mapfile -t COMPREPLY < <(compgen -W "auto drm debugfs bar" -- "$word") ;;
     --wait) mapfile -t COMPREPLY < <(compgen -W "child tree" -- "$word") ;;
     --color) mapfile -t COMPREPLY < <(compgen -W "always never auto" -- "$word") ;;

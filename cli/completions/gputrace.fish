@@ -21,6 +21,8 @@ complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'
+complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gpu-metrics -r -F -d 'Decode a metrics table of amdgpu'
+complete -c gputrace -n '__fish_seen_subcommand_from decode' -l sysfs -r -F -d 'Decode the sensors of a device folder'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l json -d 'Print JSON'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l regdb -r -F -d 'Registers from this folder'
 
