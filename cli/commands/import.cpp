@@ -40,6 +40,10 @@ FILE is one of (- is standard input):
               words. An empty cell has no value, all ones is a failed read, rows
               may be missing. Further keys: rate_hz, gpu (a name), started
               (2026-11-29T22:27:15Z, at the first row).
+  mangohud    a log of MangoHud (CSV): sensors, and frame times where it has a row
+              for each frame. The date is that of the file's name.
+  amdgpu_top  the output of `amdgpu_top --json`: percentages of units as means of
+              windows, sensors, and what processes did.
 )";
 
 constexpr std::string_view kExamples = R"(
@@ -47,6 +51,8 @@ Examples:
   radeontop -d - | gputrace import -
   gputrace import --gc 10.3.0 --ticks 500 dump.txt -o rx6600.gputrace
   gputrace import --lenient words.csv && gputrace report
+  gputrace import game_2026-11-29_22-27-15.csv -o game-hud.gputrace
+  amdgpu_top --json -n 60 | gputrace import --format amdgpu_top -
 
 With -, Ctrl-C waits for the end of the input, so that it ends such a pipeline
 well; a second one gives up. A line that makes no sense ends the import with
@@ -62,13 +68,18 @@ cxxopts::Options make_options() {
       ("o,output", "Write this file; default: a new one among your sessions",
        cxxopts::value<std::string>(), "SESSION")   //
       ("force", "Replace SESSION when it exists")  //
-      ("format", "auto, radeontop or regs-csv",
+      ("format", "auto, radeontop, regs-csv, mangohud or amdgpu_top",
        cxxopts::value<std::string>()->default_value("auto"),
        "WORD")  //
       ("gc",
-       "GC version of the GPU, such as 11.0.1. Needed for a register CSV that does not say; for a "
-       "radeontop dump it keeps only the columns whose bits mean the same there",
+       "GC version of the GPU, such as 11.0.1. Needed for a register CSV and for output of "
+       "amdgpu_top that do not say; for a radeontop dump it keeps only the columns whose bits mean "
+       "the same there",
        cxxopts::value<std::string>(), "V")  //
+      ("gpu",
+       "Which GPU of an amdgpu_top file: its PCI address or its place, from 0; default: the first "
+       "graphics card, else the first GPU",
+       cxxopts::value<std::string>(), "GPU")  //
       ("ticks", "Samples a second that radeontop took (its -t)", cxxopts::value<std::string>(),
        "N")  //
       ("regdb", "Names and meanings of registers from *.reg files in DIR",
@@ -112,7 +123,11 @@ Result<ImportRequest> read_request(const cxxopts::ParseResult& parsed) {
   request.options.format = import::parse_format(format);
   if (!request.options.format && format != "auto") {
     return fail(ErrorCode::kUsage,
-                "--format is auto, radeontop or regs-csv, not " + import::excerpt(format));
+                "--format is auto, radeontop, regs-csv, mangohud or amdgpu_top, not " +
+                    import::excerpt(format));
+  }
+  if (parsed.count("gpu") > 0) {
+    request.options.gpu = parsed["gpu"].as<std::string>();
   }
   if (parsed.count("gc") > 0) {
     const Result<regdb::GcVersion> gc = regdb::parse_gc_version(parsed["gc"].as<std::string>());
@@ -161,14 +176,40 @@ Result<std::filesystem::path> choose_output(const ImportRequest& request) {
   return default_session_path(*folder, name, read_time_anchor().realtime_ns);
 }
 
+std::string_view row_word(import::Format format) {
+  switch (format) {
+    case import::Format::kRadeontop:
+    case import::Format::kAmdgpuTop:
+      return "window";
+    case import::Format::kMangoHud:
+      return "row";
+    case import::Format::kRegisterCsv:
+      break;
+  }
+  return "sample";
+}
+
+void print_list(std::string_view what, const std::vector<std::string>& names) {
+  if (!names.empty()) {
+    fmt::print("  {}: {}\n", what, fmt::join(names, ", "));
+  }
+}
+
 void print_summary(const import::ImportSummary& summary, const std::string& name,
                    const std::filesystem::path& session) {
   const double seconds = static_cast<double>(summary.end_ns - summary.start_ns) * 1e-9;
   fmt::print("Imported {} ({}{})\n", import::printable(name), import::describe(summary.format),
              summary.gc ? ", GC " + regdb::to_string(*summary.gc) : "");
-  const bool windows = summary.format == import::Format::kRadeontop;
-  fmt::print("  {} {}{} over {:.3f} s: {}\n", summary.rows, windows ? "window" : "sample",
-             summary.rows == 1 ? "" : "s", seconds, fmt::join(summary.registers, ", "));
+  fmt::print("  {} {}{} over {:.3f} s{}{}\n", summary.rows, row_word(summary.format),
+             summary.rows == 1 ? "" : "s", seconds, summary.registers.empty() ? "" : ": ",
+             fmt::join(summary.registers, ", "));
+  print_list("sensors", summary.sensors);
+  if (summary.frames > 0) {
+    fmt::print("  {} frames\n", summary.frames);
+  }
+  if (summary.processes > 0) {
+    fmt::print("  {} processes\n", summary.processes);
+  }
   if (summary.all_ones > 0 || summary.absent > 0) {
     fmt::print("  {} words; {} failed reads (all ones), {} empty cells\n", summary.values,
                summary.all_ones, summary.absent);

@@ -7,7 +7,7 @@ _gputrace_options() {
     doctor) echo "--gpu --json --help" ;;
     fetch) echo "--output --force --help" ;;
     gpus) echo "--json --simulated --help" ;;
-    import) echo "--output --force --format --gc --ticks --regdb --lenient --quiet --help" ;;
+    import) echo "--output --force --format --gc --gpu --ticks --regdb --lenient --quiet --help" ;;
     list) echo "--json --all --help" ;;
     mark) echo "--help" ;;
     record) echo "--output --force --label --quiet --gpu --rate --source --wait --no-daemon --duration --pid --help" ;;

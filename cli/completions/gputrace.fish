@@ -37,8 +37,9 @@ complete -c gputrace -n '__fish_seen_subcommand_from gpus' -l simulated -d 'List
 
 complete -c gputrace -n '__fish_seen_subcommand_from import' -s o -l output -r -F -d 'Write this session'
 complete -c gputrace -n '__fish_seen_subcommand_from import' -l force -d 'Replace the session when it exists'
-complete -c gputrace -n '__fish_seen_subcommand_from import' -l format -x -a 'auto radeontop regs-csv' -d 'Format of the file'
+complete -c gputrace -n '__fish_seen_subcommand_from import' -l format -x -a 'auto radeontop regs-csv mangohud amdgpu_top' -d 'Format of the file'
 complete -c gputrace -n '__fish_seen_subcommand_from import' -l gc -x -d 'GC version of the GPU'
+complete -c gputrace -n '__fish_seen_subcommand_from import' -l gpu -x -d 'GPU of an amdgpu_top file'
 complete -c gputrace -n '__fish_seen_subcommand_from import' -l ticks -x -d 'Samples a second that radeontop took'
 complete -c gputrace -n '__fish_seen_subcommand_from import' -l regdb -r -F -d 'Registers from this folder'
 complete -c gputrace -n '__fish_seen_subcommand_from import' -l lenient -d 'Leave bad lines out and count them'

@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
+#include "cli/import/amdgpu_top.h"
+#include "cli/import/mangohud.h"
+#include "cli/import/mangohud_columns.h"
 #include "cli/import/radeontop.h"
 #include "cli/import/radeontop_line.h"
 #include "cli/import/register_csv.h"
@@ -11,11 +17,42 @@ namespace gputrace::import {
 
 namespace {
 
+struct Known {
+  Format format;
+  std::string_view word;
+  std::string_view description;
+  std::string_view rows;  ///< "has no ..."
+};
+constexpr std::array<Known, 4> kFormats{{
+    {Format::kRadeontop, "radeontop", "radeontop dump", "line of a radeontop dump"},
+    {Format::kRegisterCsv, "regs-csv", "register CSV", "row of samples"},
+    {Format::kMangoHud, "mangohud", "MangoHud log", "row of a MangoHud log"},
+    {Format::kAmdgpuTop, "amdgpu_top", "amdgpu_top JSON", "object of amdgpu_top --json"},
+}};
+
+const Known& known(Format format) {
+  const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
+                                   [format](const Known& one) { return one.format == format; });
+  GPUTRACE_CHECK(found != kFormats.end());
+  return *found;
+}
+
 /// What the first lines say. radeontop's messages may stand above its first line.
 Result<Format> detect(std::string_view text, const std::string& name) {
   text = without_byte_order_mark(text);
   if (text.starts_with(kRegisterCsvMagic)) {
     return Format::kRegisterCsv;
+  }
+  if (looks_like_amdgpu_top(text)) {
+    return Format::kAmdgpuTop;
+  }
+  if (looks_like_mangohud(text)) {
+    return Format::kMangoHud;
+  }
+  if (looks_like_mangohud_summary(text)) {
+    return fail(ErrorCode::kUnsupported,
+                printable(name) +
+                    " is the summary that MangoHud writes beside a log; import the log itself");
   }
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = rest.find('\n');
@@ -32,8 +69,9 @@ Result<Format> detect(std::string_view text, const std::string& name) {
   }
   return fail(ErrorCode::kUnsupported,
               printable(name) +
-                  " is neither a radeontop dump (radeontop -d FILE) nor a register CSV (first "
-                  "line '# gputrace-regs v1'); --format says which of them it is");
+                  " is no radeontop dump (radeontop -d FILE), no register CSV (first line '# "
+                  "gputrace-regs v1'), no log of MangoHud and no output of amdgpu_top --json; "
+                  "--format says which of them it is");
 }
 
 Status add_warnings(const ImportSummary& summary, const std::string& name, SessionSink& sink) {
@@ -53,20 +91,32 @@ Status add_warnings(const ImportSummary& summary, const std::string& name, Sessi
   return {};
 }
 
+Result<ImportSummary> import_as(Format format, LineReader& input,
+                                const regdb::RegisterDatabase& regdb, const ImportOptions& options,
+                                SessionSink& sink) {
+  switch (format) {
+    case Format::kRadeontop:
+      return import_radeontop(input, regdb, options, sink);
+    case Format::kRegisterCsv:
+      return import_register_csv(input, regdb, options, sink);
+    case Format::kMangoHud:
+      return import_mangohud(input, options, sink);
+    case Format::kAmdgpuTop:
+      return import_amdgpu_top(input, regdb, options, sink);
+  }
+  return fail(ErrorCode::kInvalidArgument, "a format that nobody knows");
+}
+
 }  // namespace
 
 std::optional<Format> parse_format(std::string_view word) {
-  if (word == "radeontop") {
-    return Format::kRadeontop;
-  }
-  if (word == "regs-csv") {
-    return Format::kRegisterCsv;
-  }
-  return std::nullopt;
+  const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
+                                   [word](const Known& one) { return one.word == word; });
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
 }
 
 std::string_view describe(Format format) {
-  return format == Format::kRadeontop ? "radeontop dump" : "register CSV";
+  return known(format).description;
 }
 
 Result<ImportSummary> import_session(LineReader& input, const regdb::RegisterDatabase& regdb,
@@ -83,17 +133,19 @@ Result<ImportSummary> import_session(LineReader& input, const regdb::RegisterDat
   if (!format) {
     return tl::unexpected(format.error());
   }
-  Result<ImportSummary> summary = *format == Format::kRadeontop
-                                      ? import_radeontop(input, regdb, options, sink)
-                                      : import_register_csv(input, regdb, options, sink);
+  if (options.gpu && *format != Format::kAmdgpuTop) {
+    return fail(
+        ErrorCode::kUsage,
+        fmt::format("--gpu is for output of amdgpu_top; a {} has one GPU", describe(*format)));
+  }
+  Result<ImportSummary> summary = import_as(*format, input, regdb, options, sink);
   if (!summary) {
     return summary;
   }
   if (summary->rows == 0) {
     return fail(
         ErrorCode::kCorrupt,
-        fmt::format("{} has no {}{}", printable(input.name()),
-                    *format == Format::kRadeontop ? "line of a radeontop dump" : "row of samples",
+        fmt::format("{} has no {}{}", printable(input.name()), known(*format).rows,
                     summary->bad_lines == 0
                         ? ""
                         : fmt::format("; all {} lines are bad, the first: {}", summary->bad_lines,

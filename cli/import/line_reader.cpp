@@ -41,6 +41,17 @@ Result<std::string_view> LineReader::peek() {
   return unread().substr(0, kMaxLineLength);
 }
 
+Result<std::string_view> LineReader::take_bytes() {
+  if (begin_ == end_ && !at_end_) {
+    if (const Status filled = fill(); !filled) {
+      return tl::unexpected(filled.error());
+    }
+  }
+  const std::string_view bytes = unread();
+  begin_ = end_;
+  return bytes;
+}
+
 Result<bool> LineReader::next(Line& out) {
   std::size_t searched = 0;
   for (;;) {

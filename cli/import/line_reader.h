@@ -36,6 +36,10 @@ class LineReader {
   /// The first kMaxLineLength bytes (all of it when shorter), before next() was called.
   [[nodiscard]] Result<std::string_view> peek();
 
+  /// What is there next, whatever its line ends; empty at the end. Valid until the next call. For
+  /// formats whose records are no lines.
+  [[nodiscard]] Result<std::string_view> take_bytes();
+
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

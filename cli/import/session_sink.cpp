@@ -37,6 +37,32 @@ Status StoreSink::add_event(const store::Event& event) {
   return writer_->write_event(event);
 }
 
+Result<store::SessionWriter::DefinedSource> StoreSink::add_sensor_source(
+    const store::SensorSource& source) {
+  return writer_->define_sensor_source(source);
+}
+
+Status StoreSink::add_sensor_runs(std::span<const SeriesRun> runs) {
+  for (const SeriesRun& run : runs) {
+    if (const Status written = writer_->write_sensor_run(run.series, run.run); !written) {
+      return written;
+    }
+  }
+  return {};
+}
+
+Status StoreSink::set_sensor_totals(std::int64_t source, const store::SensorSourceTotals& totals) {
+  return writer_->write_sensor_totals(source, totals);
+}
+
+Status StoreSink::add_frames(std::span<const store::Frame> frames) {
+  return writer_->write_frames(frames);
+}
+
+Status StoreSink::add_client_usage(const store::ClientUsage& usage) {
+  return writer_->write_client_usage(usage);
+}
+
 Status StoreSink::finish(std::int64_t end_ns) {
   store::SessionEnd end;
   end.end_ns = end_ns;

@@ -11,6 +11,11 @@
 
 namespace gputrace::import {
 
+struct SeriesRun {
+  std::int64_t series = 0;
+  store::SensorRun run;
+};
+
 class SessionSink {
  public:
   SessionSink() = default;
@@ -24,6 +29,16 @@ class SessionSink {
   virtual Status add_block(const sampler::SampleBlock& block) = 0;
   virtual Status add_window_means(std::span<const store::WindowMean> means) = 0;
   virtual Status add_event(const store::Event& event) = 0;
+  /// Before its first run. Returns the ids of its series.
+  virtual Result<store::SessionWriter::DefinedSource> add_sensor_source(
+      const store::SensorSource& source) = 0;
+  /// In order of time for each series.
+  virtual Status add_sensor_runs(std::span<const SeriesRun> runs) = 0;
+  virtual Status set_sensor_totals(std::int64_t source,
+                                   const store::SensorSourceTotals& totals) = 0;
+  /// In order of time.
+  virtual Status add_frames(std::span<const store::Frame> frames) = 0;
+  virtual Status add_client_usage(const store::ClientUsage& usage) = 0;
   /// Once, at the end of an import that succeeded.
   virtual Status finish(std::int64_t end_ns) = 0;
 };
@@ -38,6 +53,12 @@ class StoreSink final : public SessionSink {
   Status add_block(const sampler::SampleBlock& block) override;
   Status add_window_means(std::span<const store::WindowMean> means) override;
   Status add_event(const store::Event& event) override;
+  Result<store::SessionWriter::DefinedSource> add_sensor_source(
+      const store::SensorSource& source) override;
+  Status add_sensor_runs(std::span<const SeriesRun> runs) override;
+  Status set_sensor_totals(std::int64_t source, const store::SensorSourceTotals& totals) override;
+  Status add_frames(std::span<const store::Frame> frames) override;
+  Status add_client_usage(const store::ClientUsage& usage) override;
   Status finish(std::int64_t end_ns) override;
 
  private:

@@ -2,6 +2,7 @@
 // session format, so that the fuzzers find that too.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,6 @@ class MemorySink final : public import::SessionSink {
   Status begin(const store::SessionDescription& new_session,
                const store::SegmentDescription& new_segment) override {
     GPUTRACE_CHECK(!session);
-    GPUTRACE_CHECK(!new_segment.registers.empty());
     GPUTRACE_CHECK(new_segment.registers.size() <= sampler::kMaxRegisters);
     session = new_session;
     segment = new_segment;
@@ -66,6 +66,52 @@ class MemorySink final : public import::SessionSink {
     events.push_back(event);
     return {};
   }
+  Result<store::SessionWriter::DefinedSource> add_sensor_source(
+      const store::SensorSource& source) override {
+    GPUTRACE_CHECK(session && !end_ns);
+    store::SessionWriter::DefinedSource defined;
+    defined.id = static_cast<std::int64_t>(sources.size());
+    for (const sampler::SensorDescription& sensor : source.sensors) {
+      GPUTRACE_CHECK(!sensor.name.empty() && sensor.name.size() < 1000);
+      defined.series.push_back(static_cast<std::int64_t>(series.size()));
+      series.push_back({sensor, {}});
+    }
+    sources.push_back({source, std::nullopt});
+    return defined;
+  }
+  Status add_sensor_runs(std::span<const import::SeriesRun> runs) override {
+    GPUTRACE_CHECK(session && !end_ns);
+    for (const auto& [id, run] : runs) {
+      std::vector<store::SensorRun>& before = series.at(static_cast<std::size_t>(id)).runs;
+      GPUTRACE_CHECK(run.start_ns >= (before.empty() ? 0 : before.back().end_ns));
+      GPUTRACE_CHECK(run.end_ns >= run.start_ns && run.readings > 0);
+      GPUTRACE_CHECK(std::isfinite(run.value));
+      before.push_back(run);
+    }
+    return {};
+  }
+  Status set_sensor_totals(std::int64_t source, const store::SensorSourceTotals& totals) override {
+    GPUTRACE_CHECK(session && !end_ns);
+    GPUTRACE_CHECK(std::isfinite(totals.rate_hz));
+    sources.at(static_cast<std::size_t>(source)).totals = totals;
+    return {};
+  }
+  Status add_frames(std::span<const store::Frame> more) override {
+    GPUTRACE_CHECK(session && !end_ns);
+    for (const store::Frame& frame : more) {
+      GPUTRACE_CHECK(frame.end_ns >= (frames.empty() ? 0 : frames.back().end_ns));
+      GPUTRACE_CHECK(frame.duration_ns >= 0);
+      frames.push_back(frame);
+    }
+    return {};
+  }
+  Status add_client_usage(const store::ClientUsage& more) override {
+    GPUTRACE_CHECK(session && !end_ns);
+    GPUTRACE_CHECK(more.time_ns >= (usage.empty() ? 0 : usage.back().time_ns));
+    GPUTRACE_CHECK(more.process.size() <= 256 && more.pdev.size() <= 256);
+    usage.push_back(more);
+    return {};
+  }
   Status finish(std::int64_t end) override {
     GPUTRACE_CHECK(session && !end_ns);
     GPUTRACE_CHECK(samples.empty() || end > samples.back().time_ns);
@@ -83,6 +129,18 @@ class MemorySink final : public import::SessionSink {
   std::vector<MemorySample> samples;
   std::vector<store::WindowMean> means;
   std::vector<store::Event> events;
+  struct Source {
+    store::SensorSource source;
+    std::optional<store::SensorSourceTotals> totals;
+  };
+  std::vector<Source> sources;
+  struct Series {
+    sampler::SensorDescription sensor;
+    std::vector<store::SensorRun> runs;
+  };
+  std::vector<Series> series;
+  std::vector<store::Frame> frames;
+  std::vector<store::ClientUsage> usage;
   std::optional<std::int64_t> end_ns;
 };
 
