@@ -10,7 +10,7 @@ _gputrace_options() {
     import) echo "--output --force --format --gc --gpu --ticks --regdb --lenient --quiet --help" ;;
     list) echo "--json --all --help" ;;
     mark) echo "--help" ;;
-    record) echo "--output --force --label --quiet --gpu --rate --source --wait --no-daemon --duration --pid --help" ;;
+    record) echo "--output --force --label --quiet --gpu --rate --sensor-rate --source --wait --no-daemon --duration --pid --help" ;;
     report) echo "--json --from --to --since --regdb --color --ascii --help" ;;
     sql) echo "--json --csv --timeout --help" ;;
     status) echo "--json --help" ;;
@@ -29,7 +29,7 @@ _gputrace_value() {
     --format) mapfile -t COMPREPLY < <(compgen -W "auto radeontop regs-csv" -- "$word") ;;
     --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$word") ;;
     --gpu) mapfile -t COMPREPLY < <(compgen -W "$(cd /dev/dri 2> /dev/null && echo renderD*)" -- "$word") ;;
-    --label | --rate | --duration | --from | --to | --since | --gc | --ticks | --timeout) COMPREPLY=() ;;
+    --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout) COMPREPLY=() ;;
     *) return 1 ;;
   esac
 }
@@ -54,7 +54,7 @@ _gputrace() {
     for ((i = 2; i < COMP_CWORD; i++)); do
       case ${COMP_WORDS[i]} in
         --) ((i++)); break ;;
-        --output | --label | --gpu | --rate | --source | --wait | --duration | --pid | -o)
+        --output | --label | --gpu | --rate | --sensor-rate | --source | --wait | --duration | --pid | -o)
           [[ ${COMP_WORDS[i + 1]-} == = ]] && ((i++))
           ((i++)) ;;
         -*) ;;

@@ -54,6 +54,7 @@ complete -c gputrace -n '__fish_seen_subcommand_from record' -l label -x -d 'A n
 complete -c gputrace -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'No summary'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l gpu -x -d 'Which GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l rate -x -d 'Samples a second'
+complete -c gputrace -n '__fish_seen_subcommand_from record' -l sensor-rate -x -d 'Readings of sensors a second'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l source -x -a 'auto drm debugfs bar' -d 'How registers are read'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l no-daemon -d 'Do not ask the service'
 complete -c gputrace -n '__fish_seen_subcommand_from record' -l wait -x -a 'child tree' -d 'When the recording ends'
