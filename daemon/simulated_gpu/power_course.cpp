@@ -84,8 +84,8 @@ double PowerCourse::energy_j(std::int64_t time_ns) const {
   }
   const std::int64_t x_ns = time_ns % round_ns_;
   const Step& step = step_at(x_ns);
-  const double steady_j = static_cast<double>(time_ns / round_ns_) * steady_round_j_ +
-                          step.steady_before_j +
+  const std::int64_t rounds = time_ns / round_ns_;
+  const double steady_j = static_cast<double>(rounds) * steady_round_j_ + step.steady_before_j +
                           step.step.steady_w * seconds_of(x_ns - step.step.begin_ns);
   // The integral of lag dP/dt = steady - P.
   return steady_j - thermal_.power_lag_s * (at(time_ns).power_w - idle_.power_w);

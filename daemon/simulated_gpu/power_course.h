@@ -36,8 +36,8 @@ class PowerCourse {
  private:
   struct Step {
     PowerStep step;
-    PowerState begin;        ///< of a round that follows infinitely many
-    double steady_before_j;  ///< integral of steady_w from the round's begin
+    PowerState begin;            ///< of a round that follows infinitely many
+    double steady_before_j = 0;  ///< integral of steady_w from the round's begin
   };
   [[nodiscard]] PowerState drive(const PowerState& begin, double steady_w, double seconds) const;
   [[nodiscard]] PowerState fade(const PowerState& deviation, double seconds) const;

@@ -98,7 +98,8 @@ const SimulatedSensors::PhaseLoad& SimulatedSensors::phase_at(std::int64_t time_
 SimulatedSensors::Totals SimulatedSensors::totals_at(std::int64_t time_ns) const {
   const PhaseLoad& phase = phase_at(time_ns);
   const std::int64_t round_ns = phases_.back().end_ns;
-  const double rounds = time_ns < 0 ? 0 : static_cast<double>(time_ns / round_ns);
+  const std::int64_t whole_rounds = time_ns < 0 ? 0 : time_ns / round_ns;
+  const auto rounds = static_cast<double>(whole_rounds);
   const double seconds = seconds_of(time_ns < 0 ? time_ns : time_ns % round_ns - phase.begin_ns);
   const auto total = [&](double Totals::* amount) {
     return rounds * round_.*amount + phase.before.*amount + phase.a_second.*amount * seconds;

@@ -61,6 +61,7 @@ constexpr auto kCounters = std::to_array<NamedCounter>({
     {"unguarded_reads", &RigControl::unguarded_reads},
     {"writes_attempted", &RigControl::writes_attempted},
     {"sensor_reads", &RigControl::sensor_reads},
+    {"metrics_reads", &RigControl::metrics_reads},
     {"sensor_reads_while_suspended", &RigControl::sensor_reads_while_suspended},
     {"open_sensor_files", &RigControl::open_sensor_files},
     {"guarded", &RigControl::guarded},

@@ -64,6 +64,7 @@ struct RigControl {
   Counter writes_attempted{0};         ///< files of debugfs opened for writing, and writes
 
   Counter sensor_reads{0};                  ///< of sensor files
+  Counter metrics_reads{0};                 ///< of gpu_metrics
   Counter sensor_reads_while_suspended{0};  ///< of them with the GPU asleep, waking it or not
   Counter open_sensor_files{0};             ///< that are open now
 

@@ -33,7 +33,7 @@ void FuseRequests::reply_registers(fuse_req_t request, const FileRead& read) {
 void FuseRequests::start_sensor_read(fuse_req_t request, const FileRead& read) {
   RigDevice& device = device_of(read.node);
   const RigControl& control = *device.control;
-  const bool is_faulty = device.sensors.is_faulty(tree_.at(read.node).sensor);
+  const bool is_faulty = read.offset == 0 && device.sensors.is_faulty(tree_.at(read.node).sensor);
   auto answer = [this, request, read] { reply_sensor(request, read); };
   if (is_faulty && control.hold_sensors != 0) {
     device.held.hold_while(control.hold_sensors, request, std::move(answer));

@@ -141,6 +141,9 @@ bool SysfsSensors::is_faulty(std::size_t sensor) const {
 SensorAnswer SysfsSensors::read(std::size_t sensor, std::int64_t now_ns) {
   const SysfsSensor& file = files_.at(sensor);
   ++control_->sensor_reads;
+  if (file.kind == SensorKind::kMetrics) {
+    ++control_->metrics_reads;
+  }
   if (control_->suspended != 0 && file.kind != SensorKind::kProcessor) {
     ++control_->sensor_reads_while_suspended;
     if (file.wakes && control_->suspended.exchange(0) != 0) {  // pm_runtime_get_sync
