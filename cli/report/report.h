@@ -66,7 +66,7 @@ struct Sampling {
   std::optional<double> cpu_s;
   std::optional<bool> kept_gfx_awake;  ///< by the reads; absent if simulated or imported
   /// Whether the reads kept a GPU that suspends from doing so; absent where nothing tells.
-  std::optional<bool> kept_device_awake;
+  std::optional<bool> kept_device_awake = std::nullopt;
   std::vector<SampledRegister> registers;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/report/text_format.h"
@@ -19,25 +20,33 @@ constexpr std::size_t kRangeWidth = 17;
 constexpr std::size_t kCountWidth = 6;
 constexpr std::size_t kBeforeSource =
     2 + kNameWidth + 1 + kMeanWidth + 2 + kRangeWidth + 1 + kCountWidth + 2;
+constexpr std::size_t kMinSourceWidth = 11;  // "gpu_metrics"
 /// A stretch that is not covered is worth words above this share.
 constexpr double kUncovered = 0.02;
 
-struct Group {
+struct Key {
+  std::string_view name;
   std::string_view title;
-  std::span<const std::string_view> names;
 };
 
 // What a reader looks for first. The others are counted; --json has them.
-constexpr std::array<std::string_view, 4> kPower{"package_power", "gfx_power", "cpu_power",
-                                                 "power_cap"};
-constexpr std::array<std::string_view, 4> kClocks{"gfx_clock", "gfx_clock_average", "mem_clock",
-                                                  "mem_clock_average"};
-constexpr std::array<std::string_view, 6> kTemperatures{"junction_temperature", "edge_temperature",
-                                                        "gfx_temperature",      "mem_temperature",
-                                                        "cpu_temperature",      "fan_speed"};
-constexpr std::array<std::string_view, 2> kMemory{"vram_used", "gtt_used"};
-constexpr std::array<std::string_view, 3> kActivity{"gfx_activity", "mem_activity",
-                                                    "media_activity"};
+constexpr std::array kPower{Key{"package_power", "package power"}, Key{"gfx_power", "gfx power"},
+                            Key{"cpu_power", "CPU power"}, Key{"power_cap", "power cap"}};
+constexpr std::array kClocks{
+    Key{"gfx_clock", "gfx clock"}, Key{"gfx_clock_average", "gfx clock, average"},
+    Key{"mem_clock", "memory clock"}, Key{"mem_clock_average", "memory, average"}};
+constexpr std::array kTemperatures{
+    Key{"junction_temperature", "junction"}, Key{"edge_temperature", "edge"},
+    Key{"gfx_temperature", "gfx"},           Key{"mem_temperature", "memory"},
+    Key{"cpu_temperature", "CPU"},           Key{"fan_speed", "fan"}};
+constexpr std::array kMemory{Key{"vram_used", "VRAM used"}, Key{"gtt_used", "GTT used"}};
+constexpr std::array kActivity{Key{"gfx_activity", "gfx"}, Key{"mem_activity", "memory"},
+                               Key{"media_activity", "media"}};
+
+struct Group {
+  std::string_view title;
+  std::span<const Key> keys;
+};
 constexpr std::array<Group, 5> kGroups{Group{"power", kPower}, Group{"clocks", kClocks},
                                        Group{"temperature", kTemperatures},
                                        Group{"memory", kMemory}, Group{"activity", kActivity}};
@@ -81,16 +90,11 @@ std::string range_text(const Sensor& sensor, const Style& style) {
 
 /// The whole source where it fits, else what is read as a whole: "gpu_metrics".
 std::string source_text(const std::string& source, std::size_t room) {
-  if (display_width(source) <= room) {
-    return source;
+  if (room == 0 || display_width(source) <= room) {
+    return room == 0 ? "" : source;
   }
   const std::size_t space = source.rfind(' ');
   return clip(space == std::string::npos ? source : source.substr(0, space), room);
-}
-
-std::string spaced(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
 }
 
 class SensorBlock {
@@ -99,9 +103,10 @@ class SensorBlock {
 
   void append() {
     page_.line();
-    page_.line(fmt::format("{:<{}} {:>{}}  {:<{}} {:>{}}  source", "Sensors", kNameWidth + 2,
-                           "mean", kMeanWidth, "min - max", kRangeWidth, "n", kCountWidth),
-               Ink::kBold);
+    page_.line(
+        fmt::format("{:<{}} {:>{}}  {:<{}} {:>{}}{}", "Sensors", kNameWidth + 2, "mean", kMeanWidth,
+                    "min - max", kRangeWidth, "n", kCountWidth, room() > 0 ? "  source" : ""),
+        Ink::kBold);
     for (const Group& group : kGroups) {
       append_group(group);
     }
@@ -110,13 +115,18 @@ class SensorBlock {
   }
 
  private:
+  /// Columns for sources; 0 in a narrow terminal.
+  [[nodiscard]] std::size_t room() const {
+    return page_.width() < kBeforeSource + kMinSourceWidth ? 0 : page_.width() - kBeforeSource;
+  }
+
   void append_group(const Group& group) {
-    const bool power = group.names.data() == kPower.data();
-    const bool memory = group.names.data() == kMemory.data();
-    std::vector<const Sensor*> rows;
-    for (const std::string_view name : group.names) {
-      if (const Sensor* sensor = best(name)) {
-        rows.push_back(sensor);
+    const bool power = group.keys.data() == kPower.data();
+    const bool memory = group.keys.data() == kMemory.data();
+    std::vector<std::pair<std::string_view, const Sensor*>> rows;
+    for (const Key& key : group.keys) {
+      if (const Sensor* sensor = best(key.name)) {
+        rows.emplace_back(key.title, sensor);
       }
     }
     const bool energy = power && !report_.energy.empty();
@@ -128,8 +138,8 @@ class SensorBlock {
     if (dram) {
       append_dram(*report_.dram);
     }
-    for (const Sensor* sensor : rows) {
-      append_row(*sensor);
+    for (const auto& [title, sensor] : rows) {
+      append_row(title, *sensor);
     }
     if (energy) {
       append_energy();
@@ -150,25 +160,24 @@ class SensorBlock {
 
   void append_line(std::string_view name, std::string_view mean, std::string_view range,
                    std::uint64_t samples, const std::string& source) {
-    const std::size_t room = page_.width() - kBeforeSource;
     std::string line = fmt::format("  {:<{}} {:>{}}  {:<{}} {:>{}}  {}", name, kNameWidth, mean,
                                    kMeanWidth, range, kRangeWidth, format_count(samples),
-                                   kCountWidth, source_text(page_.safe(source), room));
+                                   kCountWidth, source_text(page_.safe(source), room()));
     line.erase(line.find_last_not_of(' ') + 1);
     page_.line(line);
   }
 
   void append_covers(const std::string& covers) {
     if (!covers.empty()) {
-      page_.paragraph(fmt::format("    of {}", page_.safe(covers)), 4, Ink::kDim);
+      page_.paragraph(fmt::format("    covers {}", page_.safe(covers)), 4, Ink::kDim);
     }
   }
 
-  void append_row(const Sensor& sensor) {
+  void append_row(std::string_view title, const Sensor& sensor) {
     ++shown_;
     const double mean = sensor.mean.value_or(0);
     const Style style = style_of(sensor.unit, std::max(mean, sensor.max.value_or(mean)));
-    std::string name = page_.safe(spaced(sensor.name));
+    std::string name(title);
     const std::string label = page_.safe(sensor.label);
     // A label that repeats the name ("edge") says nothing.
     if (!label.empty() && sensor.name.rfind(sensor.label, 0) != 0 &&
@@ -218,7 +227,7 @@ class SensorBlock {
           fmt::format("  {:<{}} {:>{}}  over {}; {} {}{}{}", "energy", kNameWidth,
                       fmt::format("{:.{}f} J", energy.joules, energy.joules < 100 ? 1 : 0),
                       kMeanWidth, over, energy.counted ? "counted by" : "power x time of",
-                      page_.safe(energy.source), energy.covers.empty() ? "" : "; of ",
+                      page_.safe(energy.source), energy.covers.empty() ? "" : "; covers ",
                       page_.safe(energy.covers)),
           2 + kNameWidth + 1 + kMeanWidth + 2);
     }
@@ -235,9 +244,9 @@ class SensorBlock {
     for (const ThrottleBit& bit : throttling.bits) {
       if (!bit.evidence.empty()) {
         page_.paragraph(
-            fmt::format("  held back by {} for {} ({} set {} of the time): {}", bit.group,
+            fmt::format("  held back by {} for {} ({} set {} of the time, n {}): {}", bit.group,
                         format_duration(bit.supported_s), page_.safe(bit.name),
-                        format_percent(bit.share), page_.safe(bit.evidence)),
+                        format_percent(bit.share), n, page_.safe(bit.evidence)),
             4, Ink::kCaution);
       } else {
         unsupported += fmt::format("{}{} ({} of the time)", unsupported.empty() ? "" : ", ",

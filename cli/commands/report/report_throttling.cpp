@@ -182,7 +182,7 @@ std::vector<std::size_t> claiming_sensors(const std::vector<Sensor>& sensors) {
                       (is_independent(sensor) || (sensor.name == kStatus && !independent));
     const bool residency =
         sensor.kind == SensorKind::kCounter && sensor.name.rfind(kResidency, 0) == 0;
-    if (sensor.samples > 0 && (bits || residency)) {
+    if (sensor.samples > 0 && (bits || residency) && found.size() < kMaxSensorsJudged) {
       found.push_back(i);
     }
   }

@@ -1,6 +1,7 @@
 #include "cli/commands/report/sensor_set.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gputrace::commands {
 namespace {
@@ -105,12 +106,10 @@ void SensorSet::add_source(const store::StoredSensorSource& stored, bool of_mach
 }
 
 std::size_t SensorSet::index_of(const sampler::SensorDescription& sensor, bool of_machine) {
-  for (std::size_t i = 0; i < sensors_.size(); ++i) {
-    const Sensor& known = sensors_[i];
-    if (known.name == sensor.name && known.source == sensor.source && known.unit == sensor.unit &&
-        known.of_machine == of_machine && known.kind == kind_of(sensor.kind)) {
-      return i;
-    }
+  const auto [it, inserted] = index_.try_emplace(
+      {sensor.name, sensor.source, sensor.unit, sensor.kind, of_machine}, sensors_.size());
+  if (!inserted) {
+    return it->second;
   }
   Sensor added;
   added.name = sensor.name;
@@ -122,7 +121,7 @@ std::size_t SensorSet::index_of(const sampler::SensorDescription& sensor, bool o
   added.decision = sensor.decision;
   added.of_machine = of_machine;
   sensors_.push_back(std::move(added));
-  return sensors_.size() - 1;
+  return it->second;
 }
 
 Status SensorSet::summarize() {

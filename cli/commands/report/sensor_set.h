@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "cli/analysis/readings.h"
@@ -50,6 +51,8 @@ class SensorSet {
   analysis::TimeRange shown_;
   std::optional<store::TimeSpan> selection_;
   std::vector<report::Sensor> sensors_;
+  using Key = std::tuple<std::string, std::string, std::string, sampler::SensorKind, bool>;
+  std::map<Key, std::size_t> index_;
   std::map<std::int64_t, std::size_t> sensor_of_;  ///< by series
   std::vector<report::SensorSource> sources_;
 };

@@ -77,7 +77,8 @@ Witnesses choose_witnesses(const SensorSet& set, bool use_activity) {
   const bool one_package = witnesses.power && covers_cpu(sensors[*witnesses.power]);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     // The CPU's temperature can throttle a GPU only where both share a package.
-    if (is_temperature(sensors[i]) && (!sensors[i].of_machine || one_package)) {
+    if (is_temperature(sensors[i]) && (!sensors[i].of_machine || one_package) &&
+        witnesses.temperatures.size() < kMaxSensorsJudged) {
       witnesses.temperatures.push_back(i);
     }
   }

@@ -13,6 +13,9 @@
 
 namespace gputrace::commands {
 
+/// A metrics table has a dozen; a file may claim any number.
+inline constexpr std::size_t kMaxSensorsJudged = 64;
+
 /// The sensors that can speak for a throttle bit, as indices into a set.
 struct Witnesses {
   std::vector<std::size_t> temperatures;

@@ -82,6 +82,7 @@ report::Report sample_report() {
                      .late_p99_us = 1394,
                      .cpu_s = 0.17,
                      .kept_gfx_awake = std::nullopt,
+                     .kept_device_awake = std::nullopt,
                      .registers = {{"GRBM_STATUS", "simulated", 812.5},
                                    {"GRBM_STATUS_SE0", "simulated", 812.5},
                                    {"GRBM_STATUS_SE1", "simulated", 812.5},

@@ -9,5 +9,7 @@ namespace gputrace::test {
 [[nodiscard]] report::Report sample_report();
 /// The same session with nothing readable: no units, all samples unknown.
 [[nodiscard]] report::Report sample_report_without_samples();
+/// The first one with sensors, processes and frames.
+[[nodiscard]] report::Report sample_report_with_evidence();
 
 }  // namespace gputrace::test
