@@ -38,11 +38,7 @@ ReaderFactory factory_of(const MakeReader& make_reader) {
     if (request.gpu == "none") {
       return fail(ErrorCode::kNotFound, "no such GPU");
     }
-    OpenedGpu gpu;
-    gpu.identity.name = "a GPU of the test";
-    gpu.identity.gc = regdb::GcVersion{11, 0, 1};
-    gpu.regdb_table = "11.0.0";
-    gpu.reader = make_reader();
+    OpenedGpu gpu = opened_gpu(make_reader());
     gpu.notes = {"a note"};
     return gpu;
   };

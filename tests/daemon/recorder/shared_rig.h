@@ -23,6 +23,7 @@
 #include "daemon/recorder/recorder.h"
 #include "daemon/store/session_reader.h"
 #include "tests/support/fake_register_reader.h"
+#include "tests/support/fake_sensor_reader.h"
 #include "tests/support/temp_dir.h"
 
 namespace gputrace::recorder {
@@ -32,6 +33,18 @@ using MakeReader = std::function<std::unique_ptr<test::FakeRegisterReader>()>;
 inline std::unique_ptr<test::FakeRegisterReader> two_registers() {
   return std::make_unique<test::FakeRegisterReader>(
       std::vector<std::string>{"GRBM_STATUS", "GRBM_STATUS2"});
+}
+
+/// A GPU of the test with one sensor that works.
+inline OpenedGpu opened_gpu(std::unique_ptr<sampler::RegisterReader> reader) {
+  OpenedGpu gpu;
+  gpu.identity.name = "a GPU of the test";
+  gpu.identity.gc = regdb::GcVersion{11, 0, 1};
+  gpu.regdb_table = "11.0.0";
+  gpu.reader = std::move(reader);
+  gpu.sensors.push_back(std::make_unique<test::FakeSensorReader>(
+      std::make_shared<test::FakeSensor>("hwmon power1_average")));
+  return gpu;
 }
 
 /// One session's end of its socket.
@@ -74,7 +87,11 @@ class SessionClient {
 
 class SharedRecorder {
  public:
-  explicit SharedRecorder(const MakeReader& make_reader = two_registers) {
+  explicit SharedRecorder(const MakeReader& make_reader = two_registers)
+      : SharedRecorder(ReaderFactory([make_reader](const GpuRequest&) -> Result<OpenedGpu> {
+          return opened_gpu(make_reader());
+        })) {}
+  explicit SharedRecorder(const ReaderFactory& open_gpu) {
     std::array<int, 2> ends{};
     GPUTRACE_CHECK(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0);
     control_.reset(ends[0]);
@@ -83,14 +100,6 @@ class SharedRecorder {
     GPUTRACE_CHECK(pid_ >= 0);
     if (pid_ == 0) {
       UniqueFd control(::fcntl(there.get(), F_DUPFD_CLOEXEC, 3));
-      const auto open_gpu = [make_reader](const GpuRequest&) -> Result<OpenedGpu> {
-        OpenedGpu gpu;
-        gpu.identity.name = "a GPU of the test";
-        gpu.identity.gc = regdb::GcVersion{11, 0, 1};
-        gpu.regdb_table = "11.0.0";
-        gpu.reader = make_reader();
-        return gpu;
-      };
       run_shared_recorder(std::move(control), {open_gpu, {}});
     }
   }
