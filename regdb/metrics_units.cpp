@@ -88,9 +88,8 @@ MetricsScale decide(const Quantity& quantity, const MetricsLayout& layout,
   }
   const UnitRule* rule = find_rule(quantity.name, layout.format, gc);
   bool fine = rule != nullptr && rule->unit == quantity.fine;
-  const bool known_chip = rule != nullptr && rule->range.first.has_value();
   std::string source = rule != nullptr ? rule->why : std::string("no table says");
-  if (known_chip) {
+  if (gc && rule != nullptr && rule->range.first) {
     source = "driver of GC " + to_string(*gc) + " (" + rule->why + ")";
   } else if (!gc) {
     source = "GC version not known; " + source;

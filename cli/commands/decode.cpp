@@ -88,8 +88,8 @@ Result<GcChoice> choose_gc(const std::optional<std::string>& stated) {
   if (!version) {
     return tl::unexpected(version.error());
   }
-  if (*version) {
-    return GcChoice{**version, "--gc", {}};
+  if (const std::optional<regdb::GcVersion>& gc = *version; gc) {
+    return GcChoice{*gc, "--gc", {}};
   }
   const auto gpus = os::list_gpus({});
   const auto gpu = gpus ? os::select_gpu(*gpus, {}) : tl::unexpected(gpus.error());

@@ -162,7 +162,7 @@ Result<DecodedFolder> decode_device_folder(const std::string& folder,
   decoded.gpu = os::read_device_folder(roots, device_dir);
   decoded.gpu.card = card;
   const auto& identity = decoded.gpu.identity;
-  if (identity.vendor_id.value_or(kAmd) != kAmd) {
+  if (identity.vendor_id && *identity.vendor_id != kAmd) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} is a device of vendor 0x{:04x}, not AMD (0x1002)", folder,
                             *identity.vendor_id));
