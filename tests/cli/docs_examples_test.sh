@@ -25,6 +25,8 @@ printf '#!/bin/sh\nexit 0\n' | tee bin/glxgears bin/steam_game game launcher.sh 
 printf '#!/bin/sh\nexec cat > /dev/null\n' > bin/jq
 printf '#!/bin/sh\ncat %s\n' "$work/dump.txt" > bin/radeontop
 printf '#!/bin/sh\nexec "$@"\n' > bin/sudo
+printf '#!/bin/sh\ncat %s\n' "$source_folder/tests/fixtures/import/amdgpu_top.jsonl" > bin/amdgpu_top
+cp "$source_folder"/tests/fixtures/import/{game_2026-11-29_22-27-15.csv,amdgpu_top.jsonl} .
 chmod +x bin/* game launcher.sh
 export PATH=$work/bin:$PATH
 
