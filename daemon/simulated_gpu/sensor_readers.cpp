@@ -270,8 +270,8 @@ SensorReaders make_machine_sensor_readers(const std::shared_ptr<const SimulatedS
   };
   add("pmu amd_umc",
       {traffic("dram_read", "umc_cas_cmd.rd"), traffic("dram_write", "umc_cas_cmd.wr")},
-      {{[](const SensorValues& v) { return v.dram_read_bytes; }, kCasBytes},
-       {[](const SensorValues& v) { return v.dram_written_bytes; }, kCasBytes}});
+      {{[](const SensorValues& v) { return v.dram_read_bytes + v.cpu_dram_bytes; }, kCasBytes},
+       {[](const SensorValues& v) { return v.dram_written_bytes + v.cpu_dram_bytes; }, kCasBytes}});
   return readers;
 }
 

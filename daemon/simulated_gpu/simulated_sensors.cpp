@@ -13,6 +13,8 @@ constexpr double kSocRestVoltage = 0.615;    // [A]
 constexpr double kSocWorkVoltage = 0.8;      // [A]
 constexpr double kJunctionPerWatt = 0.06;    // [A]
 constexpr double kIdleMemoryClockMhz = 400;  // [A]
+/// No machine's memory rests. Little beside any load's, so that the GPU's traffic stays exact [A].
+constexpr double kCpuDramBytesPerS = 2e6;
 // What a desktop and what a program hold [A].
 constexpr double kVramAtRestMib = 600;
 constexpr double kVramAtWorkMib = 1800;
@@ -158,6 +160,7 @@ SensorValues SimulatedSensors::at(std::int64_t time_ns) const {
   values.gfx_v = kLowestVoltage * gpu.relative_voltage(phase.clock_mhz * 1e-3);
   values.soc_v = phase.works ? kSocWorkVoltage : kSocRestVoltage;
   values.gfx_activity = gfx_activity(window_ns, time_ns);
+  values.cpu_dram_bytes = std::max(0.0, kCpuDramBytesPerS * seconds_of(time_ns));
   values.dram_read_bytes_per_s = (now.dram_read_bytes - before.dram_read_bytes) / window_s;
   values.dram_written_bytes_per_s = (now.dram_written_bytes - before.dram_written_bytes) / window_s;
   values.memory_activity =

@@ -34,8 +34,9 @@ struct SensorValues {
   double soc_v = 0;
   double gfx_activity = 0;              ///< average of GUI_ACTIVE, 0 to 1
   double memory_activity = 0;           ///< average share of the DRAM's peak rate
-  double dram_read_bytes = 0;           ///< since the scenario's begin
+  double dram_read_bytes = 0;           ///< of the GPU, since the scenario's begin
   double dram_written_bytes = 0;        ///< the same
+  double cpu_dram_bytes = 0;            ///< that the CPU read meanwhile, and as many that it wrote
   double dram_read_bytes_per_s = 0;     ///< average
   double dram_written_bytes_per_s = 0;  ///< average
   double vram_used_bytes = 0;

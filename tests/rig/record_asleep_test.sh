@@ -1,0 +1,103 @@
+#!/bin/sh
+# `gputrace record` on a GPU that the kernel suspends: its files are closed, nothing touches it, the
+# recording goes on when it is awake. Another GPU in the machine is never touched.
+# Usage: record_asleep_test.sh WITH_GPU RIG GPUTRACE
+set -u
+if [ "${1:-}" != --inside ]; then
+  exec "$1" "$2" --gpu 780m --scenario idle --second-gpu rx7600 -- "$0" --inside "$3"
+fi
+gputrace=$2
+control=$GPUTRACE_RIG/control
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+export control folder
+
+check() { # WHAT WANTED GOT
+  if [ "$2" != "$3" ]; then
+    echo "FAILED: $1: wanted '$2', got '$3'" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+lacks() { # WHAT FILE WORDS
+  if grep -q -- "$3" "$2"; then
+    echo "FAILED: $1: '$3' is in:" >&2
+    cat "$2" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+contains() { # WHAT FILE WORDS
+  if ! grep -q -- "$3" "$2"; then
+    echo "FAILED: $1: '$3' is not in:" >&2
+    cat "$2" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+# The processor's temperature and energy are read on, so their reads tell that time passes.
+cat >"$folder/helpers" <<'END'
+value() { # NAME: a switch or counter, in $found
+  while IFS== read -r key found; do [ "$key" = "$1" ] && return; done <"$control"
+}
+until_more() { # NAME HOW_MANY
+  value "$1"; goal=$((found + $2))
+  while value "$1"; [ "$found" -lt "$goal" ]; do :; done
+}
+END
+cat >"$folder/asleep" <<'END'
+. "$folder/helpers"
+until_more metrics_reads 4
+tries=0
+while :; do # a read that was on its way when the GPU fell asleep wakes it
+  value touched_while_suspended; touched=$found
+  echo suspended=1 >"$control"
+  until_more sensor_reads 30 # more than are in one tick of a GPU that is awake
+  value touched_while_suspended
+  [ "$found" = "$touched" ] && break
+  tries=$((tries + 1))
+  [ $tries -lt 20 ] || break
+done
+value sensor_reads_while_suspended; before=$found
+value ioctls; calls=$found
+until_more sensor_reads 20
+value touched_while_suspended; echo "touched $((found - touched))"
+value sensor_reads_while_suspended; echo "read $((found - before))"
+value ioctls; echo "calls $((found - calls))"
+value open_sensor_files; echo "open $((found - 2))"
+value suspended; echo "suspended $found"
+echo suspended=0 >"$control"
+until_more metrics_reads 4
+until_more register_reads 4
+END
+
+# The kernel suspends no GPU that was read some milliseconds ago, so the rate is low: between a look at
+# runtime_status and the read after it there is no time to fall asleep in.
+"$gputrace" record --no-daemon -o "$folder/session" --rate 4 --gpu 0000:c4:00.0 -- sh "$folder/asleep" \
+  >"$folder/seen" 2>"$folder/err"
+check "exit status" 0 $?
+check "what touched a sleeping GPU" "touched 0 read 0 calls 0 open 0 suspended 1" \
+  "$(tr '\n' ' ' <"$folder/seen" | sed 's/ $//')"
+"$gputrace" report "$folder/session" --json >"$folder/json" 2>>"$folder/err"
+asleep=$(sed -n 's/^    "asleep_s": \([^,]*\),*/\1/p' "$folder/json")
+awk "BEGIN { exit !(${asleep:-0} > 0.5) }"
+check "seconds asleep ($asleep)" 0 $?
+lacks "warnings about a sleeping GPU" "$folder/err" "gpu_metrics"
+check "calls on the other GPU" 0 "$(sed -n 's/^opens=//p' "${control}2")"
+check "sensors of the other GPU" 0 "$(sed -n 's/^sensor_reads=//p' "${control}2")"
+
+reads=$(sed -n 's/^register_reads=//p' "$control")
+
+# Asked for the card: its sensors. Its busy percentage contradicts the registers, as Raven's does.
+echo stuck_busy=1 >"${control}2"
+"$gputrace" record --no-daemon -o "$folder/card" --gpu 0000:03:00.0 -- \
+  sh -c 'control=${control}2; . "$folder/helpers"; until_more metrics_reads 35' 2>"$folder/err"
+check "exit status on the card" 0 $?
+"$gputrace" report "$folder/card" --json >"$folder/json"
+contains "the card's fan" "$folder/json" '"hwmon fan1_input"'
+contains "a busy percentage that is stuck" "$folder/json" '"activity_stuck"'
+contains "the card's power" "$folder/json" '"hwmon power1_cap"'
+check "registers of the first GPU" 0 "$(($(sed -n 's/^register_reads=//p' "$control") - reads))"
+
+exit "$failures"
