@@ -102,6 +102,8 @@ TEST_CASE("a recorder that is killed costs its recordings their end, and nothing
   const auto closed = next<ipc::ClosedAnswer>(client);
   CHECK(closed.file == file);
   CHECK(closed.cut.has_value());
+  CHECK_FALSE(closed.samples.has_value());  // nobody is left who could say
+  CHECK_FALSE(closed.seconds.has_value());
   const store::SessionReader session = open_session(service.sessions() / file);
   CHECK_FALSE(session.end().has_value());
   CHECK_FALSE(session.in_use());
