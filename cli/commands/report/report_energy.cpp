@@ -57,6 +57,15 @@ std::optional<double> gbps_of(const Sensor* sensor) {
              : std::nullopt;
 }
 
+/// "pmu amd_umc" for two of its events.
+std::string source_of_both(const std::string& read, const std::string& write) {
+  const std::size_t space = read.rfind(' ');
+  if (space != std::string::npos && write.compare(0, space + 1, read, 0, space + 1) == 0) {
+    return read.substr(0, space);
+  }
+  return read == write ? read : read + ", " + write;
+}
+
 std::optional<DramTraffic> both_directions(const Sensor* read, const Sensor* write) {
   const Sensor* any = read != nullptr ? read : write;
   if (any == nullptr) {
@@ -69,8 +78,8 @@ std::optional<DramTraffic> both_directions(const Sensor* read, const Sensor* wri
     traffic.total_gbps = *traffic.read_gbps + *traffic.write_gbps;
   }
   traffic.source = any->source;
-  if (read != nullptr && write != nullptr && read->source != write->source) {
-    traffic.source += ", " + write->source;
+  if (read != nullptr && write != nullptr) {
+    traffic.source = source_of_both(read->source, write->source);
   }
   traffic.covers = any->covers;
   traffic.covered_s = any->covered_s;
