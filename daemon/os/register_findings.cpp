@@ -117,7 +117,7 @@ RegisterFindings of_sleeping(const GpuDevice& gpu) {
   node.reason = "not opened: that would wake the GPU";
   const std::string path = gpu.render_node.string();
   if (!path.empty() && ::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0) {
-    const Error error = error_from_errno(errno, "will not open " + path);
+    const Error error = error_from_errno(errno, "cannot open " + path);
     node.state = state_of(error);
     node.reason = error.message;
   }

@@ -1,6 +1,7 @@
 #include "cli/commands/doctor/diagnosis.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -80,8 +81,8 @@ std::string no_gpu_text(const os::SystemRoots& roots) {
   const std::vector<os::OtherDriver> others = os::amd_gpus_of_other_drivers(roots);
   for (const os::OtherDriver& other : others) {
     append_row(text, Mark::kNo, other.pci,
-               other.driver.empty() ? "a GPU of AMD's without a driver"
-                                    : "a GPU of AMD's with the driver " + other.driver);
+               other.driver.empty() ? "an AMD GPU without a driver"
+                                    : "an AMD GPU with the driver " + other.driver);
     append_detail(text, "fix",
                   other.driver.empty() ? "sudo modprobe amdgpu"
                   : other.driver == "radeon"
@@ -145,6 +146,7 @@ Surroundings Surroundings::of_system() {
     return os::find_register_sources(gpu, regdb::RegisterDatabase::built_in(), {});
   };
   world.open_perf_event = os::open_perf_event;
+  world.is_root = ::geteuid() == 0;
   world.list_vulkan = vulkan::list_devices;
   world.now_ns = monotonic_now_ns;
   world.isolate = [](std::chrono::milliseconds deadline, const std::function<Section()>& make) {
@@ -202,8 +204,7 @@ Result<Diagnosis> diagnose(const Surroundings& world, std::string_view gpu) {
   }
   diagnosis.text += vulkan->text + "\n";
   append_line(diagnosis.text,
-              "Without a GPU of AMD's, `gputrace record --gpu sim:780m` records a simulated one.",
-              0);
+              "Without an AMD GPU, `gputrace record --gpu sim:780m` records a simulated one.", 0);
   Json vulkan_json = Json::parse(vulkan->json);
   vulkan_json.erase("can_record");
   diagnosis.json = Json{{"schema", "gputrace.doctor/1"},

@@ -34,6 +34,7 @@ struct Surroundings {
   std::function<Result<ipc::StatusReply>()> ask_daemon;
   std::function<os::RegisterFindings(const os::GpuDevice&)> find_registers;
   os::PerfEventOpen open_perf_event;
+  bool is_root = false;
   std::function<Result<std::vector<vulkan::ListedDevice>>()> list_vulkan;
   std::function<std::int64_t()> now_ns;
   /// Runs a section where a driver that crashes or hangs takes nothing else with it.

@@ -13,8 +13,8 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr std::size_t kNameColumn = 11;
-constexpr std::size_t kWordsColumn = 36;
+constexpr std::size_t kNameColumn = 10;
+constexpr std::size_t kWordsColumn = 38;
 
 void append_wrapped(std::string& text, std::string_view words, std::size_t indent) {
   for (const std::string& line : report::wrap(words, kWidth, indent)) {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -77,7 +76,7 @@ void judge(const GpuLook& look, bool daemon_answers, Section& section) {
   if (!look.unsupported.empty()) {
     section.why_not = look.unsupported;
   } else if (os::is_asleep(device.runtime_status)) {
-    section.why_not = "it is asleep; a recording starts when a program uses it";
+    section.why_not = "it is asleep and is not woken; start the program that uses it first";
   } else if (gives_registers(look.registers) || daemon_answers) {
     section.can_record = true;
   } else {
@@ -138,7 +137,7 @@ void append_power(std::string& text, const GpuLook& look) {
   }
 }
 
-void append_registers(std::string& text, const GpuLook& look, bool daemon_answers) {
+void append_registers(std::string& text, const GpuLook& look, bool daemon_answers, bool is_root) {
   const os::RegisterFindings& findings = look.registers;
   std::string_view last_reason;
   for (const os::RegisterFinding& source : findings.sources) {
@@ -161,8 +160,8 @@ void append_registers(std::string& text, const GpuLook& look, bool daemon_answer
              fmt::format("{}", fmt::join(findings.missing, ", ")));
   append_detail(text, "fix",
                 daemon_answers ? "none needed: a recording goes through gputraced, which is root"
-                : ::geteuid() != 0 ? "start gputraced, which reads them for you, or use sudo"
-                                   : "see the reasons above");
+                : !is_root     ? "start gputraced, which reads them for you, or use sudo"
+                               : "see the reasons above");
   append_detail(text, "costs", "busy bits of " + units_of(*look.map, findings.missing));
 }
 
@@ -201,7 +200,7 @@ Section gpu_section(const Surroundings& world, std::size_t index, const os::GpuD
   judge(look, daemon_answers, section);
   append_identity(section.text, index, look);
   append_power(section.text, look);
-  append_registers(section.text, look, daemon_answers);
+  append_registers(section.text, look, daemon_answers, world.is_root);
   append_sources(section.text, look.sensors);
 
   const os::GpuDevice& device = look.registers.device;

@@ -74,13 +74,14 @@ Check check_paranoid(const os::SystemRoots& roots) {
   if (*text != "0" && !text->starts_with('-')) {
     check.mark = Mark::kLimited;
     check.found += ": PMUs of the machine are for CAP_PERFMON only, which gputraced has";
+    check.costs = "DRAM traffic and energy of the CPU, when gputraced does not record";
   }
   return check;
 }
 
 Check check_timer(const os::TimerPrecision& timer) {
   Check check{.name = "timer",
-              .found = fmt::format("sleeps of {} end {} late (median of {}; the worst {})",
+              .found = fmt::format("sleeps of {} end {} late (the worst of {}: {})",
                                    duration_text(timer.period_ns), duration_text(timer.median_ns),
                                    timer.sleeps, duration_text(timer.worst_ns)),
               .fix = {},

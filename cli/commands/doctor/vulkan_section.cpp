@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kCosts =
-    "measurements of this GPU's limits by Vulkan workloads; recordings do not need Vulkan";
+    "measuring the GPU's limits with Vulkan workloads; recordings do not need it";
 
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

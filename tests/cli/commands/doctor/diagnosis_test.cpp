@@ -37,7 +37,13 @@ class FakeMachine {
     world_.find_registers = [](const os::GpuDevice& gpu) {
       return os::find_register_sources(gpu, regdb::RegisterDatabase::built_in(), {});
     };
-    world_.open_perf_event = pmus_.opener();
+    world_.open_perf_event = [this](const os::PerfEvent& event, int cpu) {
+      const int fd = pmus_.opener()(event, cpu);
+      if (fd >= 0) {
+        pmus_.push_open(event, cpu, {1000, 100'000'000, 100'000'000});
+      }
+      return fd;
+    };
     world_.list_vulkan = []() -> Result<std::vector<vulkan::ListedDevice>> {
       return fail(ErrorCode::kNotFound,
                   "the Vulkan loader (libvulkan.so.1) is not installed, or does not load");
@@ -64,6 +70,7 @@ class FakeMachine {
     write("sys/class/drm/card1/device/power/control", "auto\n");
     write("sys/class/drm/card1/device/power/autosuspend_delay_ms", "5000\n");
     write("sys/class/drm/card1/device/drm/renderD128/dev", "226:128\n");
+    write("dev/dri/renderD128", "");
     write("sys/module/amdgpu/parameters/ppfeaturemask", "0xfff7bfff\n");
   }
 
@@ -131,7 +138,7 @@ os::RegisterFindings opened_registers(const os::GpuDevice& gpu, bool root) {
                               os::SourceState::kRefused,
                               {},
                               std::nullopt,
-                              "cannot open /sys/bus/pci/devices/0000:c4:00.0/resource5: "
+                              "cannot open /sys/bus/pci/devices/0000:64:00.0/resource5: "
                               "Permission denied"});
   findings.missing = {"GRBM_STATUS3"};
   return findings;
@@ -166,7 +173,7 @@ TEST_CASE("doctor of a machine where all works") {
   machine.world().list_vulkan = []() -> Result<std::vector<vulkan::ListedDevice>> {
     return std::vector<vulkan::ListedDevice>{
         {"AMD Radeon 780M (RADV GFX1103_R1)", "integrated GPU", "radv", "Mesa 24.2.8", "1.3.289",
-         0x1002, 0x15bf, "0000:c4:00.0"},
+         0x1002, 0x15bf, "0000:64:00.0"},
         {"llvmpipe (LLVM 15.0.6, 256 bits)", "CPU", "llvmpipe", "Mesa 22.3.6 (LLVM 15.0.6)",
          "1.3.230", 0x10005, 0, std::nullopt}};
   };
@@ -204,7 +211,8 @@ TEST_CASE("doctor does not touch a GPU that sleeps, and does not ask Vulkan then
   CHECK_FALSE(diagnosis.can_record);
   test::check_golden("doctor_asleep.txt", diagnosis.text);
   const auto json = nlohmann::json::parse(diagnosis.json);
-  CHECK(json["gpus"][0]["why_not"] == "it is asleep; a recording starts when a program uses it");
+  CHECK(json["gpus"][0]["why_not"] ==
+        "it is asleep and is not woken; start the program that uses it first");
   CHECK(json["vulkan"]["state"] == "asleep");
   for (const auto& source : json["gpus"][0]["sensors"]) {
     CHECK(source["cost_ns"].is_null());

@@ -100,7 +100,7 @@ class FakePmus {
       return -refused->second;
     }
     std::array<int, 2> ends{};
-    GPUTRACE_CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    GPUTRACE_CHECK(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
     send(ends[1], first_);
     open_[{event.type, event.config, cpu}].reset(ends[1]);
     opened_.emplace_back(event, cpu);
