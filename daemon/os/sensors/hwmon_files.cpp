@@ -256,8 +256,8 @@ std::vector<SensorFile> k10temp_files(const fs::path& folder) {
     SensorFile file = make_file(name, "k10temp", *known->quantity);
     file.path = folder / name;
     file.needs_gpu_awake = false;
-    auto label = read_beside(folder, known->channel, "label");
-    file.description.label = is_usable_label(label) ? *std::move(label) : std::string();
+    const auto label = read_beside(folder, known->channel, "label");
+    file.description.label = is_usable_label(label) ? label.value_or("") : "";
     // Kernels before 5.6 give one channel without a label, which is Tctl.
     const std::string& name_given = file.description.label;
     const auto ccd = number_after(name_given, "Tccd");
