@@ -34,6 +34,7 @@ std::string note_of(const DecodedMetric& metric, const DecodedTable& table) {
   }
   if (!metric.reasons.empty()) {
     std::vector<std::string> names;
+    names.reserve(metric.reasons.size());
     for (const regdb::ThrottleReason& reason : metric.reasons) {
       names.push_back(fmt::format("{} ({})", reason.name, regdb::to_string(reason.group)));
     }
