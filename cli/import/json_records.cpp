@@ -23,9 +23,6 @@ Result<bool> JsonRecords::next(JsonRecord& out) {
         return true;
       }
       bytes_ = *bytes;
-      if (line_ == 1 && column_ == 0 && bytes_.starts_with(kByteOrderMark)) {
-        bytes_.remove_prefix(kByteOrderMark.size());
-      }
     }
     if (take(bytes_, out) == Step::kRecord) {
       return true;
@@ -52,6 +49,9 @@ JsonRecords::Step JsonRecords::take(std::string_view& bytes, JsonRecord& out) {
 }
 
 JsonRecords::Step JsonRecords::take_between(char c, JsonRecord& /*out*/) {
+  if (line_ == 1 && column_ <= kByteOrderMark.size() && c == kByteOrderMark[column_ - 1]) {
+    return Step::kMore;
+  }
   // The brackets and commas of an array say nothing that the objects do not.
   if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == '[' || c == ']') {
     return Step::kMore;

@@ -9,6 +9,8 @@ namespace gputrace::import {
 
 namespace {
 constexpr std::size_t kRowsToDecide = 256;
+/// A pause among fewer rows looks like a timer.
+constexpr std::size_t kFewestToTell = 8;
 constexpr std::size_t kBatch = 4096;
 }  // namespace
 
@@ -32,7 +34,7 @@ Status MangoHudFrames::decide() {
   const auto middle = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2);
   std::nth_element(shares.begin(), middle, shares.end());
   constexpr double kMaxShare = 1.5;
-  if (!shares.empty() && *middle > kMaxShare) {
+  if (shares.size() >= kFewestToTell && *middle > kMaxShare) {
     store::SensorSource source;
     source.name = "MangoHud frametime";
     source.sensors.push_back({"frame_time", "MangoHud frametime", "frametime", "ms",

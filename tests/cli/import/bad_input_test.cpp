@@ -1,13 +1,12 @@
 // Each bad file and the exact words about it: tests/golden/import/bad_input.txt.
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/cli/import/memory_sink.h"
+#include "tests/support/golden.h"
 
 namespace gputrace::import {
 namespace {
@@ -28,6 +27,14 @@ std::string dump(const std::string& time, const std::string& gpu = "1.00") {
   return time + ": bus 01, gpu " + gpu +
          "%, ee 0.00%, vgt 0.00%, ta 0.00%, sx 0.00%, sh 0.00%, spi 0.00%, sc 0.00%, pa 0.00%, db "
          "0.00%, cb 0.00%\n";
+}
+
+std::string hud(const std::string& rows) {
+  return "os,cpu,gpu\na,b,c\nfps,frametime,gpu_load,elapsed\n" + rows;
+}
+
+std::string top(const std::string& period, const std::string& members) {
+  return R"({"period":{"duration":)" + period + R"(,"unit":"ms"})" + members + "}\n";
 }
 
 std::vector<BadInput> bad_inputs() {
@@ -88,14 +95,32 @@ std::vector<BadInput> bad_inputs() {
       {"dump-year-3000", dump("32503680000.0"), Format::kRadeontop},
       {"dump-garbage", "\x01\x02\x03\n", Format::kRadeontop},
       {"dump-long-line", first + std::string(100'000, '1') + "\n", {}},
+      {"hud-no-columns", "os,cpu,gpu\na,b,c\n", Format::kMangoHud},
+      {"hud-header-only", hud(""), {}},
+      {"hud-column-twice", "fps,frametime,frametime\n", {}},
+      {"hud-bad-frametime", hud("60,fast,50,1000\n"), {}},
+      {"hud-negative-frametime", hud("60,-1,50,1000\n"), {}},
+      {"hud-bad-elapsed", hud("60,16,50,1.5\n"), {}},
+      {"hud-no-elapsed", hud("60,16\n"), {}},
+      {"hud-bad-load", hud("60,16,\x1b[2J,1000\n"), {}},
+      {"hud-more-cells", hud("60,16,50,1000,7\n"), {}},
+      {"hud-open-quote", hud("60,\"16,50,1000\n"), {}},
+      {"hud-time-jump", hud("60,16,50,1000\n60,16,50,90000000000000\n"), {}},
+      {"hud-second-log", hud("60,16,50,1000\n") + hud(""), {}},
+      {"hud-cut", hud("60,16,50,1000\n60,16"), {}},
+      {"hud-long-line", hud(std::string(100'000, '1') + "\n"), {}},
+      {"top-cut", "{\"GRBM\":{\"Graphics Pipe\":", {}},
+      {"top-not-json", "{\"GRBM\":{x}}\n", {}},
+      {"top-not-json-spread", "{\n \"GRBM\":\n  {x}\n}\n", {}},
+      {"top-no-time", "{\"GRBM\":{}}\n", {}},
+      {"top-no-devices", "{\"period\":{\"duration\":5,\"unit\":\"ms\"}}\n", Format::kAmdgpuTop},
+      {"top-empty-devices", top("1000", ",\"devices\":[]"), {}},
+      {"top-bad-period", top("-1", ",\"GRBM\":{}"), {}},
+      {"top-bad-timestamp", top("1000", ",\"GRBM\":{},\"timestamp\":\"noon\""), {}},
+      {"top-time-jump", top("1000", ",\"GRBM\":{}") + top("1e11", ",\"GRBM\":{}"), {}},
+      {"top-garbage", top("1000", ",\"GRBM\":{}") + "hello\n", {}},
+      {"top-deep", "{\"GRBM\":" + std::string(100, '[') + std::string(100, ']') + "}\n", {}},
   };
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 TEST_CASE("every bad file has a message with file, line and column, as the golden file has it") {
@@ -110,7 +135,7 @@ TEST_CASE("every bad file has a message with file, line and column, as the golde
     CHECK_FALSE(sink.end_ns.has_value());
     all += summary.error().message + "\n";
   }
-  CHECK(all == read_file(GPUTRACE_GOLDEN "/import/bad_input.txt"));
+  test::check_golden("import/bad_input.txt", all);
 }
 
 TEST_CASE("a file with some bytes changed is imported or refused, never both or neither") {
