@@ -123,8 +123,7 @@ bool ProcessTree::belongs(pid_t pid, const ProcessStat& stat) const {
   if (start_ticks_.contains(stat.parent)) {
     return true;
   }
-  // A root is known from the first look on: a later process of its pid is somebody else.
-  return (looks_ == 1 && holds(roots_.roots, pid)) ||
+  return holds(roots_.roots, pid) ||
          (roots_.reaper == stat.parent && !holds(roots_.not_of_it, pid));
 }
 
@@ -156,6 +155,7 @@ const std::vector<pid_t>& ProcessTree::refresh() {
       }
       members_.push_back(pid);
       start_ticks_[pid] = stat.start_ticks;
+      std::erase(roots_.roots, pid);  // a later process of its pid is somebody else
       added = true;
       return true;
     });

@@ -60,7 +60,7 @@ class ProcessTree {
   [[nodiscard]] bool belongs(pid_t pid, const ProcessStat& stat) const;
 
   std::filesystem::path proc_;
-  TreeRoots roots_;
+  TreeRoots roots_;  ///< without the roots that are members already
   std::vector<pid_t> members_;
   std::map<pid_t, std::uint64_t> start_ticks_;  ///< of the members
   std::set<pid_t> strangers_;                   ///< not looked at again for some time

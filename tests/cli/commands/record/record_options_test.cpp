@@ -70,11 +70,18 @@ TEST_CASE("options keep their values exactly") {
 TEST_CASE("without options there are defaults") {
   const RecordOptions options = parsed({"game"});
   CHECK(options.rate_hz == 1000);
+  CHECK(options.sensor_rate_hz == 10);
   CHECK(options.source == "auto");
   CHECK(options.wait == WaitFor::kChild);
   CHECK_FALSE(options.output);
   CHECK_FALSE(options.label);
   CHECK_FALSE(options.quiet);
+}
+
+TEST_CASE("sensors may be read more slowly, or not at all") {
+  CHECK(parsed({"--sensor-rate", "0.1", "game"}).sensor_rate_hz == 0.1);
+  CHECK(parsed({"--sensor-rate=100", "game"}).sensor_rate_hz == 100);
+  CHECK(parsed({"--sensor-rate", "0", "game"}).sensor_rate_hz == 0);
 }
 
 TEST_CASE("each way to read registers may be asked for") {
@@ -96,6 +103,10 @@ TEST_CASE("command lines without sense are usage errors that say why") {
       {{"--rate", "1k", "x"}, "--rate '1k'"},
       {{"--rate", "nan", "x"}, "--rate 'nan'"},
       {{"--rate", "", "x"}, "--rate ''"},
+      {{"--sensor-rate", "0.05", "x"}, "--sensor-rate '0.05' is neither 0 (no sensors) nor"},
+      {{"--sensor-rate", "101", "x"}, "--sensor-rate '101'"},
+      {{"--sensor-rate", "-1", "x"}, "--sensor-rate '-1'"},
+      {{"--sensor-rate", "often", "x"}, "--sensor-rate 'often'"},
       {{"--duration", "0", "x"}, "--duration '0'"},
       {{"--duration", "inf", "x"}, "--duration 'inf'"},
       {{"--duration", "nan", "x"}, "--duration 'nan'"},
