@@ -20,6 +20,7 @@ constexpr std::size_t kRangeWidth = 17;
 constexpr std::size_t kCountWidth = 6;
 constexpr std::size_t kBeforeSource =
     2 + kNameWidth + 1 + kMeanWidth + 2 + kRangeWidth + 1 + kCountWidth + 2;
+constexpr std::string_view kSimulated = "simulated ";
 constexpr std::size_t kMinSourceWidth = 11;  // "gpu_metrics"
 /// A stretch that is not covered is worth words above this share.
 constexpr double kUncovered = 0.02;
@@ -89,7 +90,10 @@ std::string range_text(const Sensor& sensor, const Style& style) {
 }
 
 /// The whole source where it fits, else what is read as a whole: "gpu_metrics".
-std::string source_text(const std::string& source, std::size_t room) {
+std::string source_text(std::string source, std::size_t room) {
+  if (source.rfind(kSimulated, 0) == 0) {  // the column's head says so
+    source.erase(0, kSimulated.size());
+  }
   if (room == 0 || display_width(source) <= room) {
     return room == 0 ? "" : source;
   }
@@ -103,10 +107,9 @@ class SensorBlock {
 
   void append() {
     page_.line();
-    page_.line(
-        fmt::format("{:<{}} {:>{}}  {:<{}} {:>{}}{}", "Sensors", kNameWidth + 2, "mean", kMeanWidth,
-                    "min - max", kRangeWidth, "n", kCountWidth, room() > 0 ? "  source" : ""),
-        Ink::kBold);
+    page_.line(fmt::format("{:<{}} {:>{}}  {:<{}} {:>{}}{}", "Sensors", kNameWidth + 2, "mean",
+                           kMeanWidth, "min - max", kRangeWidth, "n", kCountWidth, source_head()),
+               Ink::kBold);
     for (const Group& group : kGroups) {
       append_group(group);
     }
@@ -115,6 +118,10 @@ class SensorBlock {
   }
 
  private:
+  [[nodiscard]] std::string_view source_head() const {
+    return room() == 0 ? "" : report_.gpu.simulated ? "  source (simulated)" : "  source";
+  }
+
   /// Columns for sources; 0 in a narrow terminal.
   [[nodiscard]] std::size_t room() const {
     return page_.width() < kBeforeSource + kMinSourceWidth ? 0 : page_.width() - kBeforeSource;

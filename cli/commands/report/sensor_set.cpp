@@ -1,6 +1,7 @@
 #include "cli/commands/report/sensor_set.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace gputrace::commands {
@@ -19,6 +20,14 @@ report::SensorKind kind_of(sampler::SensorKind kind) {
       break;
   }
   return report::SensorKind::kBits;
+}
+
+/// CPU temperature, energy and DRAM traffic, by the names of their readers (daemon/os/sensors).
+bool is_of_machine(std::string_view source) {
+  static constexpr std::array<std::string_view, 3> kOfMachine{"pmu ", "powercap", "k10temp"};
+  return std::any_of(kOfMachine.begin(), kOfMachine.end(), [source](std::string_view part) {
+    return source.find(part) != std::string_view::npos;
+  });
 }
 
 ReadingRun reading_run(const store::SensorRun& run) {
@@ -66,7 +75,7 @@ Result<SensorSet> SensorSet::load(const store::SessionReader& session, const Tim
     if (source.source.gpu_pci && *source.source.gpu_pci != gpu_pci) {
       continue;
     }
-    set.add(source);
+    set.add(source, !gpu_pci.empty());
   }
   if (const Status status = set.summarize(); !status) {
     return tl::unexpected<Error>(status.error());
@@ -74,10 +83,12 @@ Result<SensorSet> SensorSet::load(const store::SessionReader& session, const Tim
   return set;
 }
 
-void SensorSet::add(const store::StoredSensorSource& stored) {
-  // What other tools wrote is about their GPU, which the file need not name.
-  const bool of_machine =
-      !stored.source.gpu_pci && session_->description().kind != store::SessionKind::kImport;
+void SensorSet::add(const store::StoredSensorSource& stored, bool gpu_has_pci) {
+  // What other tools wrote is about their GPU, which the file need not name. A simulated GPU has no
+  // address to be named by, so there the kind of source tells.
+  const bool imported = session_->description().kind == store::SessionKind::kImport;
+  const bool of_machine = !stored.source.gpu_pci && !imported &&
+                          (gpu_has_pci || is_of_machine(stored.source.name));
   add_source(stored, of_machine);
   const std::size_t count = std::min(stored.source.sensors.size(), stored.series.size());
   for (std::size_t i = 0; i < count; ++i) {

@@ -41,7 +41,7 @@ class SensorSet {
   };
 
   SensorSet(const store::SessionReader& session, const Timeline& timeline);
-  void add(const store::StoredSensorSource& stored);
+  void add(const store::StoredSensorSource& stored, bool gpu_has_pci);
   void add_source(const store::StoredSensorSource& stored, bool of_machine);
   std::size_t index_of(const sampler::SensorDescription& sensor, bool of_machine);
   Status summarize();

@@ -191,6 +191,22 @@ TEST_CASE("sensors of another GPU are in no number") {
   CHECK(report.sensors[1].of_machine);
 }
 
+TEST_CASE("a GPU without an address owns what does not belong to a machine by its kind") {
+  SourceRecipe power{.name = "simulated hwmon amdgpu power1_average",
+                     .series = {apu_power(always(30))},
+                     .gpu_pci = std::nullopt};
+  SourceRecipe energy = rapl(30);
+  energy.name = "simulated pmu power energy-pkg";
+  report::Report report = report_with(changing_load(), {power, energy});
+  REQUIRE(report.sensors.size() == 2);
+  CHECK_FALSE(report.sensors[0].of_machine);
+  CHECK(report.sensors[1].of_machine);
+  REQUIRE(report.energy.size() == 1);
+  CHECK(report.energy[0].covers == kBoth);
+  report = report_with(changing_load(), {power}, {}, "0000:c4:00.0");
+  CHECK(report.sensors[0].of_machine);
+}
+
 TEST_CASE("series without a reading are listed without values") {
   const auto nothing = [](double) -> std::optional<double> { return std::nullopt; };
   const report::Report report = report_with(
