@@ -25,7 +25,8 @@ double seconds(const test::MemorySink& sink, std::int64_t time_ns) {
   return static_cast<double>(time_ns - sink.segment.start_ns) / 1e9;
 }
 
-/// Times in seconds since the start; the date is left out, as it may depend on the time zone.
+/// Times in seconds since the start. Without the date, which may depend on the time zone, and the
+/// decisions about units, whose words are the tables'.
 std::string in_words(const test::MemorySink& sink, const ImportSummary& summary) {
   std::string out = fmt::format("{} | {} | {} | rows {}\n", sink.session->origin,
                                 sink.segment.gpu.name, sink.segment.gpu.pci, summary.rows);
@@ -37,11 +38,10 @@ std::string in_words(const test::MemorySink& sink, const ImportSummary& summary)
   for (const test::MemorySink::Series& series : sink.series) {
     const sampler::SensorDescription& sensor = series.sensor;
     for (const store::SensorRun& run : series.runs) {
-      out += fmt::format("{} = {} {} ({}) {:.4f} to {:.4f}, {} readings{}{}\n", sensor.name,
+      out += fmt::format("{} = {} {} ({}) {:.4f} to {:.4f}, {} readings{}\n", sensor.name,
                          run.value, sensor.unit, sensor.source, seconds(sink, run.start_ns),
                          seconds(sink, run.end_ns), run.readings,
-                         sensor.covers.empty() ? "" : ", covers " + sensor.covers,
-                         sensor.decision.empty() ? "" : "; " + sensor.decision);
+                         sensor.covers.empty() ? "" : ", covers " + sensor.covers);
     }
   }
   for (const store::Frame& frame : sink.frames) {
