@@ -27,6 +27,12 @@ std::string raw_in_text(const DecodedMetric& metric) {
              : std::to_string(metric.raw);
 }
 
+std::string decoded_in_text(const DecodedMetric& metric, const regdb::MetricsUnits& units) {
+  return metric.value ? fmt::format("{} {}", value_in_text(*metric.value),
+                                    regdb::metric_unit(*metric.field, units))
+                      : std::string("-");
+}
+
 std::string note_of(const DecodedMetric& metric, const DecodedTable& table) {
   std::vector<std::string> parts;
   if (!metric.value) {
@@ -81,11 +87,8 @@ std::string metrics_to_text(const DecodedTable& table) {
     while (last + 1 != table.metrics.end() && is_same_line(*metric, *(last + 1))) {
       ++last;
     }
-    const std::string value = metric->value ? fmt::format("{} {}", value_in_text(*metric->value),
-                                                          regdb::metric_unit(*metric->field, units))
-                                            : std::string("-");
-    const std::string line =
-        fmt::format("{:<32}{:>18}  {}", name_of(*metric, *last), raw_in_text(*metric), value);
+    const std::string line = fmt::format("{:<32}{:>18}  {}", name_of(*metric, *last),
+                                         raw_in_text(*metric), decoded_in_text(*metric, units));
     const std::string note = note_of(*metric, table);
     for (const std::string& part :
          report::wrap(note.empty() ? line : fmt::format("{:<{}}  {}", line, kNoteColumn, note),
