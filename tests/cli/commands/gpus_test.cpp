@@ -17,7 +17,8 @@ namespace {
 /// The GPUs of a fixture tree. Its render nodes do not exist, so none is opened.
 std::vector<ListedGpu> inspect_tree(const std::string& tree) {
   const std::string trees = std::string(GPUTRACE_FIXTURES) + "/sysfs/";
-  const auto devices = os::list_gpus({trees + tree, "/nowhere/dev", trees + "amdgpu.ids"});
+  const auto devices =
+      os::list_gpus({.sys = trees + tree, .dev = "/nowhere/dev", .ids = trees + "amdgpu.ids"});
   REQUIRE(devices);
   std::vector<ListedGpu> gpus;
   for (const os::GpuDevice& device : *devices) {

@@ -17,7 +17,7 @@ namespace {
 const std::filesystem::path kTrees = std::filesystem::path(GPUTRACE_FIXTURES) / "sysfs";
 
 SystemRoots roots_of(const std::string& tree) {
-  return {kTrees / tree, "/nowhere/dev", kTrees / "amdgpu.ids"};
+  return {.sys = kTrees / tree, .dev = "/nowhere/dev", .ids = kTrees / "amdgpu.ids"};
 }
 
 std::vector<GpuDevice> gpus_of(const SystemRoots& roots) {
@@ -43,7 +43,7 @@ class TreeBuilder {
     std::filesystem::remove_all(folder_.path() / device_ / file);
   }
   [[nodiscard]] std::vector<GpuDevice> gpus(const std::filesystem::path& ids = "/nowhere") const {
-    return gpus_of({folder_.path(), folder_.path() / "dev", ids});
+    return gpus_of({.sys = folder_.path(), .dev = folder_.path() / "dev", .ids = ids});
   }
 
  private:
@@ -118,16 +118,16 @@ TEST_CASE("a GPU without IP discovery is listed without a GC version") {
 
 TEST_CASE("no GPU, or no graphics folder at all, is an empty list") {
   const test::TempDir folder;
-  CHECK(gpus_of({folder.path(), folder.path(), "/nowhere"}).empty());
+  CHECK(gpus_of({.sys = folder.path(), .dev = folder.path(), .ids = "/nowhere"}).empty());
   std::filesystem::create_directories(folder.path() / "class/drm/card0-DP-1");
-  CHECK(gpus_of({folder.path(), folder.path(), "/nowhere"}).empty());
+  CHECK(gpus_of({.sys = folder.path(), .dev = folder.path(), .ids = "/nowhere"}).empty());
 }
 
 TEST_CASE("a graphics folder that cannot be listed is an error that names it") {
   const test::TempDir folder;
   std::filesystem::create_directories(folder.path() / "class");
   std::ofstream(folder.path() / "class/drm") << "a file";
-  const auto gpus = list_gpus({folder.path(), folder.path(), "/nowhere"});
+  const auto gpus = list_gpus({.sys = folder.path(), .dev = folder.path(), .ids = "/nowhere"});
   REQUIRE_FALSE(gpus);
   CHECK(has(gpus.error().message, "class/drm"));
 }

@@ -37,7 +37,7 @@ std::unique_ptr<rig::Rig> start_or_skip(std::string_view model) {
 }
 
 GpuDevice only_gpu(const rig::Rig& rig) {
-  const auto gpus = list_gpus({rig.sys(), rig.dev(), "/nowhere"});
+  const auto gpus = list_gpus({.sys = rig.sys(), .dev = rig.dev(), .ids = "/nowhere"});
   REQUIRE_MESSAGE(gpus, gpus.error().message);
   REQUIRE(gpus->size() == 1);
   return gpus->front();
@@ -194,7 +194,7 @@ TEST_CASE("a reset, all ones and an unplugged device are told apart while readin
   CHECK(read_once(*opened.reader).all(SampleState::kLost));
   CHECK(opened.reader->drop_lost().size() == 3);
   CHECK(opened.reader->registers().empty());
-  const auto gpus = list_gpus({rig->sys(), rig->dev(), "/nowhere"});
+  const auto gpus = list_gpus({.sys = rig->sys(), .dev = rig->dev(), .ids = "/nowhere"});
   REQUIRE(gpus);
   CHECK(gpus->empty());
 }

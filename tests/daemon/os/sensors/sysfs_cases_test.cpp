@@ -213,7 +213,7 @@ TEST_CASE(
     std::filesystem::remove(link);
     std::filesystem::create_directory_symlink(
         std::filesystem::path(GPUTRACE_FIXTURES) / "sysfs/cases" / name / card, link);
-    const auto gpus = list_gpus({folder.path(), "/nowhere", "/nowhere", "/nowhere"});
+    const auto gpus = list_gpus({.sys = folder.path(), .dev = "/nowhere", .ids = "/nowhere"});
     REQUIRE(gpus);
     REQUIRE(gpus->size() == 1);
     std::filesystem::remove(link);
