@@ -20,9 +20,9 @@ using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 // A source that answers takes milliseconds; the firmware's own time-outs are some seconds each.
-constexpr std::chrono::milliseconds kMachineDeadline = 15s;
-constexpr std::chrono::milliseconds kGpuDeadline = 20s;
-constexpr std::chrono::milliseconds kVulkanDeadline = 20s;
+constexpr std::chrono::milliseconds kMachineDeadline = 10s;
+constexpr std::chrono::milliseconds kGpuDeadline = 10s;
+constexpr std::chrono::milliseconds kVulkanDeadline = 10s;
 
 std::string pack(const Section& section) {
   return Json{{"text", section.text},

@@ -58,9 +58,10 @@ std::string number_text(double value, std::string_view unit) {
   return fmt::format("{:.6g} {}", value, unit);
 }
 
+constexpr std::size_t kMostNamed = 3;  // series of a source that fit into a row
+
 /// "package_power 12.3 W", "cpu_temperature 45 C, ccd_temperature_0 41 C", "27 of 41 values".
 std::string values_text(const SourceReading& source) {
-  constexpr std::size_t kMostNamed = 3;
   if (source.values.size() > kMostNamed) {
     const auto present = std::count_if(source.values.begin(), source.values.end(),
                                        [](const auto& value) { return value.has_value(); });
@@ -81,8 +82,11 @@ std::string values_text(const SourceReading& source) {
   return text;
 }
 
-/// What is read alike is said once: "(CPU and GPU together)".
+/// What the series count besides this GPU, each once.
 std::string remarks_text(const SourceReading& source) {
+  if (source.sensors.size() > kMostNamed) {
+    return "";
+  }
   std::vector<std::string> remarks;
   for (const sampler::SensorDescription& sensor : source.sensors) {
     if (!sensor.covers.empty() &&

@@ -89,7 +89,14 @@ class FakeMachine {
   }
 
   Diagnosis diagnose(std::string_view gpu = "") {
+    // On a machine with much else to do a sensor's file may seem to hang: ask again then.
+    constexpr int kMostAttempts = 20;
     Result<Diagnosis> diagnosis = commands::diagnose(world_, gpu);
+    for (int i = 1; i < kMostAttempts && diagnosis &&
+                    diagnosis->json.find("did not answer within 500 ms") != std::string::npos;
+         ++i) {
+      diagnosis = commands::diagnose(world_, gpu);
+    }
     REQUIRE_MESSAGE(diagnosis, test::error_text(diagnosis));
     std::istringstream lines(diagnosis->text);
     for (std::string line; std::getline(lines, line);) {
