@@ -80,7 +80,7 @@ void DeviceTree::add_sensors(const GpuModel& gpu, const std::string& folder) {
   const std::vector<SysfsSensor> sensors = sysfs_sensors_of(gpu, gpu_);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const bool of_processor = sensors[i].kind == SensorKind::kProcessor;
-    add(NodeKind::kSensor, (of_processor ? "sys/" : folder + "/") + sensors[i].path);
+    add(NodeKind::kSensor, fmt::format("{}/{}", of_processor ? "sys" : folder, sensors[i].path));
     nodes_.back().sensor = i;
   }
   for (const auto& [path, text] : sensor_labels_of(gpu, gpu_)) {

@@ -39,7 +39,7 @@ contains() { # WHAT FILE WORDS
 # The processor's temperature and energy are read on, so their reads tell that time passes.
 cat >"$folder/helpers" <<'END'
 value() { # NAME: a switch or counter, in $found
-  while IFS== read -r key found; do [ "$key" = "$1" ] && return; done <"$control"
+  found=$(sed -n "s/^$1=//p" "$control")
 }
 until_more() { # NAME HOW_MANY
   value "$1"; goal=$((found + $2))

@@ -48,7 +48,8 @@ until_above='above() { [ "$(sed -n "s/^$1=//p" "$0")" -gt "$2" ]; };'
 record good "$until_above until above register_reads 200; do :; done; exit 3"
 check "status beside a healthy GPU" 3 $?
 report good
-contains "healthy GPU" "$folder/good.json" '"unknown": 0'
+# On a busy machine a guarded read may come too late: guard_late.
+lacks "healthy GPU" "$folder/good.json" '"\(all_ones\|reset\|read_error\|lost\)":'
 
 record reset "$until_above echo read_errno=2 >\$0; until above failed_register_reads 100; do :; done
   echo read_errno=0 >\$0; exit 4"

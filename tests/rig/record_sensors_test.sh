@@ -37,10 +37,10 @@ contains() { # WHAT FILE WORDS
   fi
 }
 
-# For commands under record. No programs are started, so that the sampler is not disturbed.
+# For commands under record.
 cat >"$folder/helpers" <<'END'
 value() { # NAME: a switch or counter, in $found
-  while IFS== read -r key found; do [ "$key" = "$1" ] && return; done <"$control"
+  found=$(sed -n "s/^$1=//p" "$control")
 }
 until_more() { # NAME HOW_MANY
   value "$1"; goal=$((found + $2))
@@ -53,7 +53,8 @@ record() { # NAME COMMAND OPTIONS...
   name=$1
   command=$2
   shift 2
-  "$gputrace" record --no-daemon -o "$folder/$name" "$@" -- \
+  # By ioctl alone: guarded reads may come too late on a busy machine, which makes words unknown.
+  "$gputrace" record --no-daemon --source drm -o "$folder/$name" "$@" -- \
     sh -c ". $folder/helpers; $command" 2>"$folder/$name.err"
   check "exit status of $name" 0 $?
   "$gputrace" report "$folder/$name" --json >"$folder/$name.json" 2>>"$folder/$name.err"
