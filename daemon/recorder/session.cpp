@@ -77,20 +77,13 @@ Result<store::SessionWriter> create_file(const ipc::StartOrder& order,
   return writer;
 }
 
-Status check_rates(const ipc::StartOrder& order) {
-  if (order.rate_hz < sampler::kMinRateHz || order.rate_hz > sampler::kMaxRateHz) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} Hz is not a rate from {} to {} Hz", order.rate_hz,
-                            sampler::kMinRateHz, sampler::kMaxRateHz));
+Status check_rate(double rate_hz) {
+  if (rate_hz >= sampler::kMinRateHz && rate_hz <= sampler::kMaxRateHz) {
+    return {};
   }
-  if (order.sensor_rate_hz != 0 && (order.sensor_rate_hz < sampler::kMinSensorRateHz ||
-                                    order.sensor_rate_hz > sampler::kMaxSensorRateHz)) {
-    return fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} Hz is neither 0 nor a rate of sensors from {} to {} Hz",
-                    order.sensor_rate_hz, sampler::kMinSensorRateHz, sampler::kMaxSensorRateHz));
-  }
-  return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{} Hz is not a rate from {} to {} Hz", rate_hz, sampler::kMinRateHz,
+                          sampler::kMaxRateHz));
 }
 
 Result<std::optional<sampler::Burst>> burst_of(const ipc::StartOrder& order) {
@@ -158,7 +151,7 @@ std::optional<ipc::StartOrder> Session::wait_for_start() {
 }
 
 Result<ipc::ReadyAnswer> Session::start(const ipc::StartOrder& order) {
-  if (const Status status = check_rates(order); !status) {
+  if (const Status status = check_rate(order.rate_hz); !status) {
     return tl::unexpected(status.error());
   }
   const Result<GpuOnOffer> gpu = sampling_.open({order.gpu, order.source});

@@ -39,6 +39,9 @@ else
   echo "left out: radeontop is not installed"
 fi
 
+echo "== the slow loop of sensors (SIMULATED)"
+"$with_gpu" "$rig" --gpu 780m --scenario slots -- "$bin/bench_sensors" "$seconds"
+
 echo "== what recording costs the workload (SIMULATED)"
 fast=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 "$bin/bench_record_overhead" "$gputrace" "$fast"

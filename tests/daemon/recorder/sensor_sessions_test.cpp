@@ -110,19 +110,6 @@ TEST_CASE("a session that wants no sensors gets none, beside one that does") {
   CHECK(recorder.session("without").sensor_sources().value().empty());
 }
 
-TEST_CASE("a rate of sensors that cannot be is refused") {
-  SharedRecorder recorder;
-  for (const double rate_hz : {-1.0, 0.05, 101.0}) {
-    const SessionClient client = recorder.attach();
-    ipc::StartOrder order = recorder.order("a", 1000);
-    order.sensor_rate_hz = rate_hz;
-    client.send(order);
-    const ipc::Answer answer = client.next();
-    REQUIRE(std::holds_alternative<ipc::FailedAnswer>(answer));
-    CHECK(std::get<ipc::FailedAnswer>(answer).error.message.find("sensor") != std::string::npos);
-  }
-}
-
 TEST_CASE("a source that hangs is told once; registers and other sensors are read on") {
   SharedRecorder recorder(hanging_sensor());
   const SessionClient client = recorder.attach();
