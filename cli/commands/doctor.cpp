@@ -20,10 +20,11 @@ Options:
   -h, --help      this text
 
 Every way to the registers and every sensor is tried once, as a recording would,
-and timed. For each that does not work there is the reason, what a person can do,
-and what a recording lacks without it. A GPU that is asleep (runtime-suspended) is
-not touched: only what /sys says of it is shown. Drivers are asked in processes of
-their own, so one that hangs or crashes is named and the rest goes on.
+and timed. For each that does not work there is the reason, what a person can
+do, and what a recording lacks without it. A GPU that is asleep
+(runtime-suspended) is not touched: only what /sys says of it is shown. Drivers
+are asked in processes of their own, so one that hangs or crashes is named and
+the rest goes on.
 
 Some answers differ for root: run it as the user who will record.
 
