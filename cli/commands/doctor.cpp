@@ -28,8 +28,8 @@ the rest goes on.
 
 Some answers differ for root: run it as the user who will record.
 
-Exit status: 0 when a recording with registers is possible (on GPU, else on any);
-1 when not; 2 for a wrong command line.
+Exit status: 0 when a recording with registers is possible (on GPU, else on
+any); 1 when not; 2 for a wrong command line.
 )";
 
 }  // namespace
