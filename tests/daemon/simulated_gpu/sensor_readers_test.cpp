@@ -205,11 +205,11 @@ TEST_CASE("the metrics table is one that the decoder takes, in every layout") {
   values.temperature_c = 60.5;
   values.dram_read_bytes_per_s = 41e9;
   struct Revision {
-    std::uint8_t format;
-    std::uint8_t content;
+    std::uint8_t format = 0;
+    std::uint8_t content = 0;
     regdb::GcVersion gc;
-    double activity;
-    double power_w;
+    double activity = 0;
+    double power_w = 0;
   };
   for (const Revision& revision :
        {Revision{1, 3, {11, 0, 2}, 88, 51}, Revision{2, 1, {11, 0, 1}, 87.65, 51.25},
