@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,7 +102,9 @@ int run(double seconds) {
   MonotonicClock clock;
   std::set<std::filesystem::path> files;
   const double share = measure(seconds, [&](std::int64_t until_ns) {
-    const sampler::SensorLoop loop(std::move(sensors.readers), {.rate_hz = kRateHz}, sink);
+    sampler::SensorLoopOptions options;
+    options.rate_hz = kRateHz;
+    const sampler::SensorLoop loop(std::move(sensors.readers), std::move(options), sink);
     clock.sleep_until(until_ns);
     files = open_sysfs_files();
   });
