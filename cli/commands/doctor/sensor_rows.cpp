@@ -164,11 +164,9 @@ Json sensors_to_json(const SourceReading& source) {
               {"covers", text_or_null(sensor.covers)},
               {"decision", text_or_null(sensor.decision)}};
     // A counter's first value is its distance from itself.
-    if (!is_counter && i < source.values.size() && source.values[i].has_value()) {
-      json["value"] = *source.values[i];
-    } else {
-      json["value"] = nullptr;
-    }
+    const std::optional<double> value =
+        is_counter || i >= source.values.size() ? std::nullopt : source.values[i];
+    json["value"] = value ? Json(*value) : Json(nullptr);
     sensors.push_back(std::move(json));
   }
   return sensors;
