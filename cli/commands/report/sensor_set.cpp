@@ -87,8 +87,8 @@ void SensorSet::add(const store::StoredSensorSource& stored, bool gpu_has_pci) {
   // What other tools wrote is about their GPU, which the file need not name. A simulated GPU has no
   // address to be named by, so there the kind of source tells.
   const bool imported = session_->description().kind == store::SessionKind::kImport;
-  const bool of_machine = !stored.source.gpu_pci && !imported &&
-                          (gpu_has_pci || is_of_machine(stored.source.name));
+  const bool of_machine =
+      !stored.source.gpu_pci && !imported && (gpu_has_pci || is_of_machine(stored.source.name));
   add_source(stored, of_machine);
   const std::size_t count = std::min(stored.source.sensors.size(), stored.series.size());
   for (std::size_t i = 0; i < count; ++i) {
