@@ -113,7 +113,7 @@ TEST_CASE("one reading has a value and speaks for no time; none has none") {
   CHECK(one.covered_s() == 0);
   CHECK_FALSE(gauge_of({}).mean());
   CHECK_FALSE(gauge_of({}).smallest());
-  CHECK(gauge_of({reading(0, 1), reading(9000, 3)}).mean().value_or(0) == doctest::Approx(2));
+  CHECK(gauge_of({reading(9000, 1), reading(18000, 3)}).mean().value_or(0) == doctest::Approx(2));
 }
 
 TEST_CASE("time outside of what is shown is not covered") {
