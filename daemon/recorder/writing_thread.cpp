@@ -185,7 +185,7 @@ void WritingThread::move_when_left() {
                     file_.gpu().pci.empty() ? "" : " (" + file_.gpu().pci + ")")}});
   file_.move_to_other_gpu("the workload opened another GPU: " + switch_to_);
   const std::scoped_lock lock(mutex_);
-  place_ = *std::exchange(next_, std::nullopt);
+  place_ = std::exchange(next_, std::nullopt).value_or(Place{});
 }
 
 }  // namespace gputrace::recorder
