@@ -40,10 +40,10 @@ FILE is one of (- is standard input):
               words. An empty cell has no value, all ones is a failed read, rows
               may be missing. Further keys: rate_hz, gpu (a name), started
               (2026-11-29T22:27:15Z, at the first row).
-  mangohud    a log of MangoHud (CSV): sensors, and frame times where it has a row
-              for each frame. The date is that of the file's name.
-  amdgpu_top  the output of `amdgpu_top --json`: percentages of units as means of
-              windows, sensors, and what processes did.
+  mangohud    a log of MangoHud (CSV): sensors, and frame times where it has a
+              row for each frame. The date is that of the file's name.
+  amdgpu_top  the output of `amdgpu_top --json`: percentages of units as means
+              of windows, sensors, and what processes did.
 )";
 
 constexpr std::string_view kExamples = R"(

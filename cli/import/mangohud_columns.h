@@ -10,7 +10,7 @@
 #include "cli/import/bad_lines.h"
 #include "cli/import/csv_cells.h"
 #include "cli/import/line_reader.h"
-#include "daemon/sampler/sensor_reader.h"
+#include "daemon/store/session.h"
 
 namespace gputrace::import {
 

@@ -11,12 +11,6 @@
 namespace gputrace::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x67707574;  ///< "gput", in the file's header
-inline constexpr std::uint32_t kSchemaVersion = 2;           ///< user_version
-
-/// Runs the SQL of a version's schema on an empty database.
-[[nodiscard]] Status create_schema(Database& database, std::uint32_t version);
-/// user_version of a file that is open.
-[[nodiscard]] Result<std::uint32_t> schema_version(Database& database);
 
 /// The folder made canonical, the last component as it is: a symlink there is refused later.
 [[nodiscard]] Result<std::filesystem::path> without_symlinks_above(

@@ -10,6 +10,7 @@
 #include "daemon/base/unique_fd.h"
 #include "daemon/store/session_file.h"
 #include "daemon/store/session_kind.h"
+#include "daemon/store/session_schema.h"
 
 namespace gputrace::store {
 

@@ -15,6 +15,7 @@
 #include "daemon/store/sensor_rows.h"
 #include "daemon/store/session_file.h"
 #include "daemon/store/session_row.h"
+#include "daemon/store/session_schema.h"
 
 namespace gputrace::store {
 
