@@ -169,7 +169,7 @@ TEST_CASE("what is not a known reply is refused with a reason") {
       {R"({"type":"gpus","gpus":[1]})", "field 'gpus'"},
       {R"({"type":"hello","version":1,"daemon":null})", "field 'daemon'"},
       {R"({"type":"ready","file":"/tmp/a.gputrace","gpu_name":"","simulated":false,)"
-       R"("scenario":"","load_seconds":0,"notes":[]})",
+       R"("scenario":"","load_seconds":0,"pci":"","notes":[]})",
        "field 'file'"},
   };
   for (const auto& [message, reason] : cases) {
