@@ -65,21 +65,23 @@ void GpuUse::take(RecorderLink& recorder) {
 void GpuUse::take_reading(const ipc::ProcessesOrder& reading, RecorderLink& recorder) {
   // One that cannot be sent is lost; the next has the same totals and more.
   [[maybe_unused]] const Status sent = recorder.processes(reading);
-  const std::optional<std::string> elsewhere = choice_ ? choice_->take(reading) : std::nullopt;
-  if (elsewhere) {
-    found_elsewhere(*elsewhere, reading.time_ns, recorder);
+  if (!choice_) {
+    return;
+  }
+  if (const std::optional<std::string> elsewhere = choice_->take(reading)) {
+    found_elsewhere(*elsewhere, reading.time_ns, *choice_, recorder);
   }
 }
 
-void GpuUse::found_elsewhere(const std::string& pdev, std::int64_t time_ns,
+void GpuUse::found_elsewhere(const std::string& pdev, std::int64_t time_ns, GpuChoice& choice,
                              RecorderLink& recorder) {
   if (!gpu_was_named_ && !switched_) {
-    const std::string before = choice_->recorded();
+    const std::string before = choice.recorded();
     if (!recorder.switch_gpu({pdev})) {
       return;  // the next reading says it again
     }
     switched_ = true;
-    choice_->switched_to(pdev);
+    choice.switched_to(pdev);
     told_.insert(pdev);
     notes_.push_back(fmt::format(
         "the workload uses {}: after {:.1f} s the recording changed to it from {}", describe(pdev),

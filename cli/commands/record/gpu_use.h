@@ -37,7 +37,8 @@ class GpuUse {
 
  private:
   void take_reading(const ipc::ProcessesOrder& reading, RecorderLink& recorder);
-  void found_elsewhere(const std::string& pdev, std::int64_t time_ns, RecorderLink& recorder);
+  void found_elsewhere(const std::string& pdev, std::int64_t time_ns, GpuChoice& choice,
+                       RecorderLink& recorder);
   void note_sleep(const std::string& pci);
   [[nodiscard]] std::string describe(const std::string& pdev) const;
 

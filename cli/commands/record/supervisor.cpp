@@ -64,7 +64,7 @@ class Supervisor {
   [[nodiscard]] Error why_not_ready() const;
   [[nodiscard]] int give_up();
   [[nodiscard]] Status begin(const ipc::ReadyAnswer& ready);
-  [[nodiscard]] Status start_workload();
+  [[nodiscard]] Status start_workload(const std::vector<std::string>& command);
   void supervise();
   [[nodiscard]] int conclude(const ipc::ReadyAnswer& ready);
   void tell_the_end(const ipc::ReadyAnswer& ready);
@@ -198,7 +198,7 @@ Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
     inform(fmt::format(
         "recording {}{}{}; Ctrl-C ends it", report::escape_for_terminal(ready.gpu_name, false),
         ready.simulated ? ", SIMULATED" : "", through_daemon_ ? " through gputraced" : ""));
-  } else if (const Status status = start_workload(); !status) {
+  } else if (const Status status = start_workload(*options_.command); !status) {
     return status;
   }
   if (const std::optional<pid_t> watcher = gpu_use_.begin(ready, workload_.tree())) {
@@ -207,7 +207,7 @@ Status Supervisor::begin(const ipc::ReadyAnswer& ready) {
   return {};
 }
 
-Status Supervisor::start_workload() {
+Status Supervisor::start_workload(const std::vector<std::string>& command) {
   if (through_daemon_) {
     inform("recording through gputraced");
   }
@@ -217,7 +217,7 @@ Status Supervisor::start_workload() {
   } else if (::geteuid() == 0) {
     inform("running as root, and so does the command");
   }
-  return workload_.start(*options_.command, signals_, target_.user);
+  return workload_.start(command, signals_, target_.user);
 }
 
 void Supervisor::supervise() {
