@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -69,8 +70,8 @@ class AmdgpuTopImporter {
 
   AmdgpuTopRecord record_;
   AmdgpuTopClock clock_;
-  std::optional<AmdgpuTopChoice> choice_;
-  std::optional<AmdgpuTopSensors> sensors_;  ///< from the first object with the GPU on
+  std::unique_ptr<AmdgpuTopChoice> choice_;
+  std::unique_ptr<AmdgpuTopSensors> sensors_;  ///< from the first object with the GPU on
   AmdgpuTopClients clients_;
   std::vector<Target> targets_;
   std::vector<std::string> registers_;
@@ -162,7 +163,7 @@ Status AmdgpuTopImporter::begin(const AmdgpuTopDevice& device,
   if (!sensors) {
     return tl::unexpected(sensors.error());
   }
-  sensors_.emplace(std::move(*sensors));
+  sensors_ = std::make_unique<AmdgpuTopSensors>(std::move(*sensors));
   return {};
 }
 
@@ -240,7 +241,7 @@ Status AmdgpuTopImporter::take(const JsonRecord& record) {
     if (!choice) {
       return tl::unexpected(choice.error());
     }
-    choice_ = std::move(*choice);
+    choice_ = std::make_unique<AmdgpuTopChoice>(std::move(*choice));
   }
   const AmdgpuTopDevice* device = choice_->find_in(record_);
   if (device == nullptr) {

@@ -10,7 +10,7 @@
 namespace gputrace::import {
 
 namespace {
-constexpr std::size_t kBufferSize = 1U << 20U;
+constexpr std::size_t kBufferSize = 1U << 18U;
 static_assert(kBufferSize > 2 * kMaxLineLength);
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -82,7 +83,7 @@ class MangoHudImporter {
   BadLines bad_lines_;
   SessionSink& sink_;
   MangoHudFrames frames_;
-  std::optional<SensorSeries> series_;  ///< from the first good row on
+  std::unique_ptr<SensorSeries> series_;  ///< from the first good row on
   std::optional<std::int64_t> started_realtime_ns_;
 
   std::vector<CsvCell> cells_;
@@ -193,7 +194,7 @@ Status MangoHudImporter::begin() {
   if (!series) {
     return tl::unexpected(series.error());
   }
-  series_.emplace(std::move(*series));
+  series_ = std::make_unique<SensorSeries>(std::move(*series));
   for (std::size_t i = 0; i < header_.columns.size(); ++i) {
     if (header_.columns[i].sensor.unit == "%") {
       series_->doubt_zeros(i);
