@@ -24,7 +24,7 @@ constexpr std::size_t kMaxName = 64;
 constexpr double kMaxPeriodNs = 1e18;
 
 /// The member, or null for everything without one.
-const json& member(const json& object, const char* key) {
+const json& member(const json& object, std::string_view key) {
   static const json kNull;
   if (!object.is_object()) {
     return kNull;
@@ -138,7 +138,7 @@ AmdgpuTopDevice device_of(const json& device) {
   out.family = text_of(member(info, "GPU Family"));
   out.chip_class = text_of(member(info, "Chip Class"));
   for (const std::string_view name : kSections) {
-    const json& section = member(device, name.data());
+    const json& section = member(device, name);
     if (section.is_object()) {
       out.sections.push_back({std::string(name), values_of(section)});
     }
@@ -157,7 +157,7 @@ AmdgpuTopDevice device_of(const json& device) {
 
 bool is_device(const json& value) {
   return std::any_of(kSections.begin(), kSections.end(), [&value](std::string_view section) {
-    return member(value, section.data()).is_object();
+    return member(value, section).is_object();
   });
 }
 
