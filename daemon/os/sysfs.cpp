@@ -15,7 +15,8 @@
 namespace gputrace::os {
 
 std::optional<std::string> read_text(const std::filesystem::path& file) {
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  // O_NONBLOCK: a named pipe in a copied tree must not hold us; sysfs does not know the flag.
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd) {
     return std::nullopt;
   }
@@ -36,7 +37,7 @@ std::optional<std::string> read_text(const std::filesystem::path& file) {
   }
   std::string text(buffer.data(), size);
   text.erase(std::min(text.find('\0'), size));
-  text.erase(text.find_last_not_of(" \t\n") + 1);
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text;
 }
 
@@ -62,9 +63,10 @@ std::optional<std::uint64_t> read_number(const std::filesystem::path& file, std:
 std::optional<std::string> uevent_value(std::string_view uevent, std::string_view key) {
   while (!uevent.empty()) {
     const std::size_t end = uevent.find('\n');
-    const std::string_view line = uevent.substr(0, end);
+    std::string_view line = uevent.substr(0, end);
     if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=') {
-      return std::string(line.substr(key.size() + 1));
+      line.remove_prefix(key.size() + 1);
+      return std::string(line.substr(0, line.find('\r')));
     }
     uevent.remove_prefix(end == std::string_view::npos ? uevent.size() : end + 1);
   }

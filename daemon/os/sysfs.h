@@ -10,8 +10,8 @@
 
 namespace gputrace::os {
 
-/// The first 4 KiB, up to a NUL (copied trees may be padded) and without white space at the end;
-/// absent when it cannot be read.
+/// The first 4 KiB, up to a NUL and without white space at the end (copied trees may be padded or
+/// have CRLF); absent when it cannot be read.
 [[nodiscard]] std::optional<std::string> read_text(const std::filesystem::path& file);
 
 /// "17", "0x11" (any case) with nothing else; absent otherwise or when above `max`.

@@ -1,6 +1,7 @@
 #include "daemon/os/gpu_device.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,10 @@ class TreeBuilder {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
+  void pipe(const std::string& file) const {
+    const std::filesystem::path path = folder_.path() / device_ / file;
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  }
   void remove(const std::string& file) const {
     std::filesystem::remove_all(folder_.path() / device_ / file);
   }
@@ -64,6 +69,26 @@ bool has(const std::string& text, std::string_view part) {
 }
 
 }  // namespace
+
+TEST_CASE("a copy with CRLF tells the same, and a pipe in it does not hold the reader") {
+  const TreeBuilder tree;
+  tree.write("vendor", "0x1002\r\n");
+  tree.write("uevent", "DRIVER=amdgpu\r\nPCI_ID=1002:15BF\r\nPCI_SLOT_NAME=0000:c4:00.0\r\n");
+  tree.write("revision", "0xc1\r\n");
+  for (const char* part : {"major", "minor", "revision"}) {
+    tree.write(std::string("ip_discovery/die/0/11/0/") + part, "11\r\n");
+  }
+  tree.write("power/runtime_status", "suspended\r\n");
+  tree.pipe("boot_vga");
+  const auto gpus = tree.gpus();
+  REQUIRE(gpus.size() == 1);
+  CHECK(gpus[0].identity.device_id == 0x15bf);
+  CHECK(gpus[0].identity.revision_id == 0xc1);
+  CHECK(gpus[0].identity.pci == "0000:c4:00.0");
+  CHECK(gpus[0].identity.gc == regdb::GcVersion{11, 11, 11});
+  CHECK(gpus[0].runtime_status == "suspended");
+  CHECK_FALSE(gpus[0].boot_vga);
+}
 
 TEST_CASE("an APU is described from sysfs alone") {
   const auto gpus = gpus_of(roots_of("780m"));
