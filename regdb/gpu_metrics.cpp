@@ -57,13 +57,13 @@ bool is_plausible(const MetricsField& field, std::uint64_t raw,
                   const MetricsUnits* units) noexcept {
   if (!field.value_unit.empty()) {
     const double limit = limit_of(field.value_unit);
-    return limit == 0 || static_cast<double>(raw) * field.scale <= limit;
+    return limit == 0 || scaled(static_cast<double>(raw), field.scale) <= limit;
   }
   if (units == nullptr || field.unit == "activity") {
     return raw <= raw_limit_of(field.unit);  // an activity out of range is absent, no more
   }
   const MetricsScale* scale = doubtful_unit(field, *units);
-  return static_cast<double>(raw) * scale->scale <= limit_of(scale->unit);
+  return scaled(static_cast<double>(raw), scale->scale) <= limit_of(scale->unit);
 }
 
 bool all_zero(std::span<const std::byte> bytes) noexcept {
@@ -205,7 +205,8 @@ MetricValue decode_metric(std::span<const std::byte> table, const MetricsField& 
     return {.value = std::nullopt, .absence = MetricAbsence::kZero};
   }
   const MetricsScale* scale = doubtful_unit(field, units);
-  const double value = static_cast<double>(*raw) * (scale != nullptr ? scale->scale : field.scale);
+  const double value =
+      scaled(static_cast<double>(*raw), scale != nullptr ? scale->scale : field.scale);
   if (scale != nullptr && value > limit_of(scale->unit)) {
     return {.value = std::nullopt, .absence = MetricAbsence::kOutOfRange};
   }

@@ -26,7 +26,7 @@ struct MetricsField {
   std::size_t count = 1;   ///< elements
   /// Of the raw value: "C", "mW", ...; "activity", "power", "temperature": MetricsUnits decides.
   std::string unit;
-  double scale = 1;             ///< value = raw * scale, in `value_unit`; of certain units
+  double scale = 1;             ///< value = scaled(raw, scale), in `value_unit`; of certain units
   std::string value_unit;       ///< "W", "C", "%"; empty where MetricsUnits decides
   bool zero_is_absent = false;  ///< no machine has 0 C or draws 0 W: the firmware left it out
   std::string sensor;           ///< name of the series, "gfx_activity"; empty = not recorded
@@ -41,6 +41,12 @@ struct MetricsLayout {
 
   [[nodiscard]] const MetricsField* find(std::string_view name) const;
 };
+
+/// number * scale. Divides by scales below 1: 5230 / 100 is the double next to 52.3, as people and
+/// JSON write it; 5230 * 0.01 is not.
+[[nodiscard]] constexpr double scaled(double number, double scale) noexcept {
+  return scale < 1 ? number / (1 / scale) : number * scale;
+}
 
 /// 1.0 to 1.8, 2.0 to 2.4, 3.0; null for others. They live as long as the program.
 [[nodiscard]] const MetricsLayout* find_metrics_layout(std::uint8_t format, std::uint8_t content);
@@ -62,7 +68,7 @@ struct CheckedMetrics {
   std::size_t element = 0;                ///< of that field
 };
 
-/// What a doubtful unit stands for: value = raw * scale, in `unit`.
+/// What a doubtful unit stands for: value = scaled(raw, scale), in `unit`.
 struct MetricsScale {
   double scale = 1;
   std::string unit;

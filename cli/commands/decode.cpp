@@ -31,8 +31,10 @@ the GC version (graphics core) decides: that of --gc, else of this machine's
 GPU, else 11.0.1; the first line says which.
 
 --gpu-metrics decodes one table of the firmware, --sysfs all sensors of a device
-folder such as /sys/class/drm/card0/device. Both also take a copy from another
-machine, so this machine's GPU says nothing about it; --gc does.
+folder such as /sys/class/drm/card0/device, or of the one GPU in a copy of /sys.
+Both also take a copy from another
+machine, so this machine's GPU says nothing about it; --gc does. Of a GPU that
+sleeps, --sysfs reads no sensor: that would wake it.
 )";
 
 constexpr std::string_view kExamples =
@@ -173,7 +175,10 @@ Result<int> decode_table(const std::string& file, const std::optional<std::strin
     return tl::unexpected(table.error());
   }
   fmt::print("{}", json ? metrics_to_json(*table) : metrics_to_text(*table));
-  return 0;
+  return std::any_of(table->metrics.begin(), table->metrics.end(),
+                     [](const DecodedMetric& metric) { return metric.value.has_value(); })
+             ? 0
+             : 1;
 }
 
 Result<int> decode_folder(const std::string& folder, const std::optional<std::string>& stated_gc,

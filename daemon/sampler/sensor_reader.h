@@ -2,6 +2,7 @@
 // traffic. A reader is one source that is read as a whole: a file, a metrics table, a PMU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,6 +35,12 @@ enum class SensorOutcome {
   kFailed,    ///< errno
 };
 
+/// What the last read() found of one sensor, for people who look into it.
+struct SensorEvidence {
+  std::string raw;     ///< text of the file or number of the table behind the value; may be empty
+  std::string absent;  ///< why there is no value; empty when there is one
+};
+
 /// Used by one thread at a time.
 class SensorReader {
  public:
@@ -59,6 +66,10 @@ class SensorReader {
 
   /// In words, why the last read() was not kRead; with errno text.
   [[nodiscard]] virtual std::string last_error() const = 0;
+  /// Of sensors()[sensor].
+  [[nodiscard]] virtual SensorEvidence evidence(std::size_t /*sensor*/) const {
+    return {.raw = {}, .absent = last_error()};
+  }
 };
 
 }  // namespace gputrace::sampler

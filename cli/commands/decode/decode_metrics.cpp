@@ -14,20 +14,25 @@ namespace gputrace::commands {
 namespace {
 
 Result<std::vector<std::byte>> read_bytes(const std::string& file) {
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) {
     return fail_errno(errno, "cannot open " + file);
   }
-  // One read, as of the file in /sys; one byte more than a table can have, to see that it is none.
-  std::vector<std::byte> bytes(regdb::kMaxMetricsSize + 1);
-  ssize_t got = 0;
-  do {
-    got = ::read(fd.get(), bytes.data(), bytes.size());
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) {
-    return fail_errno(errno, "cannot read " + file);
+  // To the end, since a pipe gives parts; /sys gives its table in the first read. Some bytes more
+  // than a table can have, to see that they are there.
+  std::vector<std::byte> bytes(2 * regdb::kMaxMetricsSize);
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t got = ::read(fd.get(), bytes.data() + size, bytes.size() - size);
+    if (got == 0) {
+      break;
+    }
+    if (got < 0 && errno != EINTR) {
+      return fail_errno(errno, "cannot read " + file);
+    }
+    size += got > 0 ? static_cast<std::size_t>(got) : 0;
   }
-  bytes.resize(static_cast<std::size_t>(got));
+  bytes.resize(size);
   return bytes;
 }
 
@@ -74,7 +79,12 @@ Result<DecodedTable> decode_metrics_file(const std::string& file,
   }
   // The units sharpen the limits, so the table is looked at again once they are known.
   regdb::CheckedMetrics checked = regdb::check_metrics(*bytes, nullptr);
-  DecodedTable table{.file = file, .layout = checked.layout, .gc = gc, .units = {}, .metrics = {}};
+  DecodedTable table{.file = file,
+                     .layout = checked.layout,
+                     .trailing_bytes = 0,
+                     .gc = gc,
+                     .units = {},
+                     .metrics = {}};
   if (checked.fault == regdb::MetricsFault::kNone) {
     table.units = regdb::decide_metrics_units(*bytes, *checked.layout, gc);
     checked = regdb::check_metrics(*bytes, &table.units);
@@ -83,6 +93,7 @@ Result<DecodedTable> decode_metrics_file(const std::string& file,
     return fail(ErrorCode::kCorrupt,
                 file + " is no table of metrics: " + regdb::explain_metrics_fault(checked, *bytes));
   }
+  table.trailing_bytes = bytes->size() - checked.layout->size;
   for (const regdb::MetricsField& field : checked.layout->fields) {
     for (std::size_t element = 0; element < field.count; ++element) {
       table.metrics.push_back(decode_element(*bytes, field, element, table));

@@ -26,6 +26,7 @@ struct DecodedMetric {
 struct DecodedTable {
   std::string file;
   const regdb::MetricsLayout* layout = nullptr;
+  std::size_t trailing_bytes = 0;  ///< behind the table; of a long file only the first are counted
   std::optional<regdb::GcVersion> gc;
   regdb::MetricsUnits units;
   std::vector<DecodedMetric> metrics;

@@ -27,8 +27,9 @@ struct DecodedFolder {
   std::vector<DecodedSeries> series;
 };
 
-/// `folder` is a device folder (.../card1/device), a cardN folder, or holds exactly one cardN.
-/// kNotFound and kInvalidArgument say what was looked for. Of `roots` only the names are used.
+/// `folder` is a device folder (.../card1/device), a cardN folder, or holds exactly one cardN, as a
+/// copy of /sys may. Of a GPU that sleeps no sensor is read. kNotFound and kInvalidArgument say
+/// what was looked for. Of `roots` only the names are used.
 [[nodiscard]] Result<DecodedFolder> decode_device_folder(const std::string& folder,
                                                          const std::optional<regdb::GcVersion>& gc,
                                                          const os::SystemRoots& roots);

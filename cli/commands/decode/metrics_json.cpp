@@ -55,6 +55,7 @@ std::string metrics_to_json(const DecodedTable& table) {
                   {"revision", std::to_string(table.layout->format) + "." +
                                    std::to_string(table.layout->content)},
                   {"size", table.layout->size},
+                  {"trailing_bytes", table.trailing_bytes},
                   {"gc", table.gc ? Json(regdb::to_string(*table.gc)) : Json(nullptr)},
                   {"units",
                    {{"activity", unit_to_json(table.units.activity)},

@@ -74,6 +74,9 @@ std::string metrics_to_text(const DecodedTable& table) {
       "{}: gpu_metrics {}.{}, {} bytes, {}\n", report::escape_for_terminal(table.file, false),
       table.layout->format, table.layout->content, table.layout->size,
       table.gc ? "GC " + regdb::to_string(*table.gc) : std::string("GC version not stated (--gc)"));
+  if (table.trailing_bytes > 0) {
+    text += fmt::format("{} bytes behind the table are not part of it.\n", table.trailing_bytes);
+  }
   if (!units.activity.decision.empty() || !units.power.decision.empty() ||
       !units.temperature.decision.empty()) {
     text += "\nUnits that differ between chips\n";

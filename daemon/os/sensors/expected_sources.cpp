@@ -72,13 +72,14 @@ std::vector<SourceFinding> absent_sources(const std::filesystem::path& device_di
                                           bool is_apu, std::span<const SourceFinding> findings) {
   std::vector<SourceFinding> absent;
   if (!has_hwmon) {
-    absent.push_back(
-        {.source = "hwmon amdgpu",
-         .state = SourceState::kAbsent,
-         .reason = fmt::format("no folder in {} is of amdgpu: power management (DPM) is off",
-                               (device_dir / "hwmon").string()),
-         .fix = "boot without amdgpu.dpm=0",
-         .loses = "power, energy, temperatures, clocks, voltages and fan of hwmon"});
+    absent.push_back({.source = "hwmon amdgpu",
+                      .state = SourceState::kAbsent,
+                      .reason = fmt::format(
+                          "no folder in {} is of amdgpu, which has none where power management "
+                          "(DPM) is off",
+                          (device_dir / "hwmon").string()),
+                      .fix = "boot without amdgpu.dpm=0",
+                      .loses = "power, energy, temperatures, clocks, voltages and fan of hwmon"});
   }
   for (const ExpectedSource& expected : kExpected) {
     const bool is_hwmon = expected.source.starts_with(kHwmon);

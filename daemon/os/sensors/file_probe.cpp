@@ -22,7 +22,7 @@ constexpr int kKernelNotSupported = 524;
 FileAnswer read_answer(const std::filesystem::path& path) {
   UniqueFd fd;
   std::array<char, kMaxFileText> text{};
-  const ssize_t size = read_whole(fd, path, text);
+  const ssize_t size = read_whole(fd, path, std::as_writable_bytes(std::span(text)));
   if (size < 0) {
     return {errno, {}};
   }
@@ -105,12 +105,12 @@ void decide_power_form(std::vector<SensorFile>& files,
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::optional<FileAnswer>& answer = answers[i];
     if (files[i].format.form == TextForm::kPower && answer && answer->error_number == 0) {
-      is_asked = true;
+      is_asked = is_asked || parse_value(answer->text, files[i].format).state == ValueState::kValue;
       proof = is_plain_microwatts(answer->text) ? &files[i] : proof;
     }
   }
   std::string decision = "8.8 fixed point, as amdgpu prints power: its thousandths are 1/256 W; ";
-  decision += is_asked ? "the first value can be such a number" : "not read when it was decided";
+  decision += is_asked ? "the first value can be such a number" : "no value when it was decided";
   if (proof != nullptr) {
     decision = fmt::format("plain microwatts: {} had a fraction that 8.8 fixed point cannot have",
                            proof->description.source);

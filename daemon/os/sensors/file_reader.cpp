@@ -14,7 +14,7 @@ namespace gputrace::os {
 using sampler::SensorOutcome;
 
 ssize_t read_whole(UniqueFd& fd, const std::filesystem::path& path,
-                   std::array<char, kMaxFileText>& text) noexcept {
+                   std::span<std::byte> buffer) noexcept {
   if (!fd) {
     // O_NONBLOCK: a named pipe in a copied tree must not hold us; sysfs does not know the flag.
     fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -24,8 +24,13 @@ ssize_t read_whole(UniqueFd& fd, const std::filesystem::path& path,
   }
   ssize_t size = 0;
   do {
-    size = ::pread(fd.get(), text.data(), text.size(), 0);
+    size = ::pread(fd.get(), buffer.data(), buffer.size(), 0);
   } while (size < 0 && errno == EINTR);
+  if (size < 0) {
+    const int error_number = errno;
+    fd.reset();
+    errno = error_number;
+  }
   return size;
 }
 
@@ -53,15 +58,13 @@ SensorOutcome FileReader::read(std::span<std::optional<double>> values) noexcept
   if (is_form_broken_) {
     return SensorOutcome::kRejected;
   }
-  std::array<char, kMaxFileText> text;  // NOLINT(*-pro-type-member-init): pread fills it
-  const ssize_t size = read_whole(fd_, file_.path, text);
+  const ssize_t size = read_whole(fd_, file_.path, std::as_writable_bytes(std::span(text_)));
+  size_ = size > 0 ? static_cast<std::size_t>(size) : 0;
   if (size < 0) {
     error_number_ = errno;
-    fd_.reset();  // a device that was removed leaves a descriptor that never works again
     return SensorOutcome::kFailed;
   }
-  const ParsedValue parsed =
-      parse_value({text.data(), static_cast<std::size_t>(size)}, file_.format);
+  const ParsedValue parsed = parse_value(text(), file_.format);
   problem_ = parsed.reason;
   switch (parsed.state) {
     case ValueState::kValue:
@@ -87,6 +90,10 @@ std::string FileReader::last_error() const {
     return error_from_errno(error_number_, "cannot read " + file_.path.string()).message;
   }
   return problem_.empty() ? std::string() : fmt::format("{}: {}", file_.path.string(), problem_);
+}
+
+sampler::SensorEvidence FileReader::evidence(std::size_t /*sensor*/) const {
+  return {.raw = std::string(clean_text(text())), .absent = last_error()};
 }
 
 }  // namespace gputrace::os

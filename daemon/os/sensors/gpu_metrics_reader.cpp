@@ -1,8 +1,5 @@
 #include "daemon/os/sensors/gpu_metrics_reader.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,6 +10,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/base/unique_fd.h"
+#include "daemon/os/sensors/file_reader.h"
 #include "regdb/gpu_metrics.h"
 
 namespace gputrace::os {
@@ -32,24 +30,9 @@ class MetricsFile {
 
   /// errno; 0 = bytes() has what there is.
   int read() noexcept {
-    size_ = 0;
-    if (!file_) {
-      file_.reset(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-      if (!file_) {
-        return errno;
-      }
-    }
-    ssize_t got = 0;
-    do {
-      got = ::pread(file_.get(), buffer_.data(), buffer_.size(), 0);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) {
-      const int error_number = errno;
-      close();  // the device may come back as another: opened anew next time
-      return error_number;
-    }
-    size_ = static_cast<std::size_t>(got);
-    return 0;
+    const ssize_t got = read_whole(file_, path_, buffer_);
+    size_ = got > 0 ? static_cast<std::size_t>(got) : 0;
+    return got < 0 ? errno : 0;
   }
   void close() noexcept { file_.reset(); }
 
@@ -155,17 +138,31 @@ class GpuMetricsReader final : public sampler::SensorReader {
     if (error_number_ != 0) {
       return error_from_errno(error_number_, "cannot read " + file_.path().string()).message;
     }
-    const std::string found = checked_.fault != MetricsFault::kNone
-                                  ? regdb::explain_metrics_fault(checked_, file_.bytes())
-                                  : "the table's revision has changed";
-    return file_.path().string() + ": " + found;
+    if (checked_.fault != MetricsFault::kNone) {
+      return file_.path().string() + ": " + regdb::explain_metrics_fault(checked_, file_.bytes());
+    }
+    return checked_.layout == &layout_
+               ? std::string()
+               : file_.path().string() + ": the table's revision has changed";
+  }
+
+  [[nodiscard]] sampler::SensorEvidence evidence(std::size_t sensor) const override {
+    const Series& series = series_.at(sensor);
+    const auto raw = regdb::raw_metric(file_.bytes(), *series.field, series.element);
+    sampler::SensorEvidence evidence{.raw = raw ? std::to_string(*raw) : std::string(),
+                                     .absent = last_error()};
+    if (evidence.absent.empty()) {
+      evidence.absent = regdb::to_string(
+          regdb::decode_metric(file_.bytes(), *series.field, series.element, units_).absence);
+    }
+    return evidence;
   }
 
  private:
   void add_series_of(const MetricsField& field) {
     for (std::size_t element = 0; element < field.count; ++element) {
       const auto raw = regdb::raw_metric(file_.bytes(), field, element);
-      if (!raw || (*raw == 0 && field.zero_is_absent)) {
+      if (!raw || (*raw == 0 && field.zero_is_absent && !can_be_off(field))) {
         continue;  // what this chip's driver left out at first it leaves out for ever
       }
       const std::string name =
@@ -179,6 +176,12 @@ class GpuMetricsReader final : public sampler::SensorReader {
         add(series, name);
       }
     }
+  }
+
+  /// A rail may be off when the recording starts, and on later.
+  [[nodiscard]] bool can_be_off(const MetricsField& field) const {
+    const std::string& unit = regdb::metric_unit(field, units_);
+    return unit == "W" || unit == "V";
   }
 
   void add(const Series& series, std::string name) {
@@ -284,6 +287,8 @@ OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir
     }
     checked = regdb::check_metrics(file.bytes(), nullptr);
     if (checked.fault == MetricsFault::kNone) {
+      opened.is_apu = checked.layout->format >= 2;
+      const std::string file_path = file.path().string();
       opened.reader = std::make_unique<GpuMetricsReader>(std::move(file), *checked.layout, gc);
       opened.finding = {.source = "gpu_metrics",
                         .state = SourceState::kWorks,
@@ -296,16 +301,14 @@ OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir
       if (opened.reader->sensors().empty()) {
         opened.reader.reset();
         opened.finding.state = SourceState::kBroken;
-        opened.finding.reason = "a table in which the driver provides nothing";
+        opened.finding.reason = file_path + ": a table in which the driver provides nothing";
       }
       break;
     }
     opened.finding = finding_of_fault(checked, file);
   }
   if (opened.reader == nullptr) {
-    opened.finding.loses =
-        "the firmware's averages: power of the rails, temperatures, clocks, activity; throttle "
-        "bits";
+    opened.finding.loses = kGpuMetricsLoss;
   }
   return opened;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "daemon/os/sensors/sensors.h"
 #include "daemon/sampler/sensor_reader.h"
@@ -11,9 +12,14 @@
 
 namespace gputrace::os {
 
+/// What a recording lacks without the table.
+inline constexpr std::string_view kGpuMetricsLoss =
+    "the firmware's averages: power of the rails, temperatures, clocks, activity; throttle bits";
+
 struct OpenedGpuMetrics {
   std::unique_ptr<sampler::SensorReader> reader;  ///< null unless the finding is kWorks
   SourceFinding finding;
+  bool is_apu = false;  ///< by the revision of the table
 };
 
 /// Reads the table once, to know its revision, units and series; so the GPU must be awake. The

@@ -24,19 +24,20 @@ namespace fs = std::filesystem;
 /// Sensors answer within some milliseconds; the firmware's own time-outs are seconds.
 constexpr std::chrono::milliseconds kProbeDeadline{500};
 
-void open_metrics(const fs::path& device_dir, const std::optional<regdb::GcVersion>& gc,
+/// Returns whether the table is an APU's.
+bool open_metrics(const fs::path& device_dir, const std::optional<regdb::GcVersion>& gc,
                   bool is_asleep, FileProbe& probe, OpenedSensors& opened) {
   SourceFinding finding;
   finding.source = "gpu_metrics";
   const std::string path = (device_dir / finding.source).string();
-  finding.loses = "the firmware's own averages: activity, power, clocks, temperatures, throttling";
+  finding.loses = kGpuMetricsLoss;
   if (is_asleep) {
     finding.state = SourceState::kAsleep;
     finding.reason =
         fmt::format("{}: not read while the GPU sleeps, so its units are unknown", path);
     finding.fix = "start while the GPU is awake";
     opened.findings.push_back(std::move(finding));
-    return;
+    return false;
   }
   auto metrics =
       within<OpenedGpuMetrics>(kProbeDeadline, std::function<OpenedGpuMetrics()>([device_dir, gc] {
@@ -48,12 +49,13 @@ void open_metrics(const fs::path& device_dir, const std::optional<regdb::GcVersi
     finding.reason = fmt::format("{}: {}", path, probe.stuck());
     finding.fix = "see the kernel's log (dmesg) for messages of amdgpu";
     opened.findings.push_back(std::move(finding));
-    return;
+    return false;
   }
   if (metrics->reader) {
     opened.readers.push_back(std::move(metrics->reader));
   }
   opened.findings.push_back(std::move(metrics->finding));
+  return metrics->is_apu;
 }
 
 }  // namespace
@@ -63,11 +65,10 @@ OpenedSensors open_gpu_sensors(const GpuDevice& gpu, const std::optional<regdb::
   const bool is_asleep = RuntimeStatus(device_dir).look() == PowerState::kAsleep;
   OpenedSensors opened;
   FileProbe probe(kProbeDeadline);
-  open_metrics(device_dir, gc, is_asleep, probe, opened);
+  bool is_apu = open_metrics(device_dir, gc, is_asleep, probe, opened);
 
   std::vector<SensorFile> files;
   const std::vector<fs::path> folders = find_hwmon(device_dir / "hwmon", "amdgpu");
-  bool is_apu = false;
   for (const fs::path& folder : folders) {
     is_apu = is_apu || has_apu_rail(folder);
     auto found = amdgpu_hwmon_files(folder, {.only_list = is_asleep, .is_apu = is_apu});

@@ -5,6 +5,8 @@
 #include <limits>
 #include <system_error>
 
+#include "regdb/gpu_metrics.h"
+
 namespace gputrace::os {
 
 namespace {
@@ -172,7 +174,9 @@ ParsedValue parse_value(std::string_view text, const ValueFormat& format) noexce
     }
     parsed = format.form == TextForm::kPower
                  ? parse_power(*number, format.plain_microwatts)
-                 : ParsedValue{ValueState::kValue, static_cast<double>(*number) * format.scale, {}};
+                 : ParsedValue{ValueState::kValue,
+                               regdb::scaled(static_cast<double>(*number), format.scale),
+                               {}};
   }
   if (parsed.state == ValueState::kValue &&
       (parsed.value < format.min || parsed.value > format.max)) {

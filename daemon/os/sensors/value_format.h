@@ -14,7 +14,8 @@ enum class TextForm {
   kDpmPcie,   ///< pp_dpm_pcie: "1: 8.0GT/s, x16 619Mhz *"
 };
 
-/// How one file is read: value = number * scale, in the series' unit, from `min` to `max`.
+/// How one file is read: value = regdb::scaled(number, scale), in the series' unit, from `min` to
+/// `max`.
 struct ValueFormat {
   TextForm form = TextForm::kInteger;
   double scale = 1;

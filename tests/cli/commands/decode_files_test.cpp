@@ -1,10 +1,12 @@
 // decode --gpu-metrics and decode --sysfs, on tables and folders of real GPUs.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/commands/command.h"
@@ -153,12 +155,100 @@ TEST_CASE("throttle bits are named by the chip that is stated") {
 
 TEST_CASE("a folder may be the device, the card, or hold one card") {
   for (const char* path : {"rx580", "rx580/", "rx580/card0", "rx580/card0/", "rx580/card0/device",
-                           "rx580/card0/device/"}) {
+                           "rx580/card0/device/", "rx580/card0/device/."}) {
     CAPTURE(path);
     const DecodedFolder decoded = decode_folder(kFolders + path);
     CHECK(decoded.gpu.card == "card0");
     CHECK(decoded.series.size() == decode_folder(kFolders + "rx580").series.size());
+    CHECK(decoded.findings[0].reason ==
+          "gpu_metrics: No such file or directory; amdgpu offers it from GC 9.1 on");
   }
+}
+
+TEST_CASE("a folder may be a copy of /sys, or what holds it, with one GPU") {
+  const TempDir folder;
+  const std::filesystem::path drm = folder.path() / "sys" / "class" / "drm";
+  std::filesystem::create_directories(drm / "card0-DP-1");
+  std::filesystem::create_directories(drm / "card2" / "device");
+  std::ofstream(drm / "card2" / "device" / "gpu_busy_percent") << "7\n";
+  for (const std::filesystem::path& path : {folder.path(), folder.path() / "sys", drm}) {
+    CAPTURE(path);
+    const DecodedFolder decoded = decode_folder(path.string());
+    CHECK(decoded.gpu.card == "card2");
+    REQUIRE(decoded.series.size() == 1);
+    CHECK(decoded.series[0].value == 7);
+  }
+  std::filesystem::create_directories(drm / "card3" / "device");
+  CHECK(error_of_folder(folder.path().string()).message ==
+        folder.path().string() +
+            " holds 2 GPUs; state one of its folders sys/class/drm/card2, sys/class/drm/card3");
+}
+
+TEST_CASE("no sensor of a GPU that sleeps is read") {
+  const TempDir folder;
+  std::filesystem::create_directories(folder.path() / "power");
+  std::ofstream(folder.path() / "power" / "runtime_status") << "suspended\n";
+  std::ofstream(folder.path() / "gpu_busy_percent") << "7\n";
+  MetricsTable(1, 3).set("temperature_edge", 40).write((folder.path() / "gpu_metrics").string());
+  const DecodedFolder decoded = decode_folder(folder.path().string());
+  REQUIRE(decoded.series.size() == 1);
+  CHECK_FALSE(decoded.series[0].value);
+  CHECK(decoded.series[0].raw.empty());
+  CHECK(decoded.series[0].absent == "not read: the GPU sleeps");
+  CHECK(run_decode({"--sysfs", folder.path().string(), "--json"}) == 1);
+}
+
+TEST_CASE("values are the doubles that people and JSON write in decimals") {
+  const TempDir folder;
+  const std::string file = (folder.path() / "table").string();
+  MetricsTable(2, 2).set("temperature_gfx", 5230).set("average_soc_power", 2300).write(file);
+  const auto json = nlohmann::json::parse(metrics_to_json(decode_table(file, "10.3.1")));
+  CHECK(metric(json, "temperature_gfx")["value"].dump() == "52.3");
+  CHECK(metric(json, "average_soc_power")["value"].dump() == "2.3");
+}
+
+TEST_CASE("a value that cannot be has the reason and its raw number beside values that can") {
+  const TempDir folder;
+  MetricsTable(3, 0)
+      .set("temperature_gfx", 4100)
+      .set("average_gfx_activity", 5)
+      .set("average_vcn_activity", 6500)
+      .write((folder.path() / "gpu_metrics").string());
+  const DecodedFolder decoded = decode_folder(folder.path().string());
+  for (const DecodedSeries& series : decoded.series) {
+    const bool is_media = series.description.name == "media_activity";
+    CHECK(series.value.has_value() == !is_media);
+    CHECK(series.absent == (is_media ? "out of range in the unit that was decided" : ""));
+    CHECK((!is_media || series.raw == "6500"));
+  }
+  CHECK(decoded.series.size() == 3);
+}
+
+TEST_CASE("a table may come through a pipe in parts, and what follows it is told") {
+  const TempDir folder;
+  const std::string pipe = (folder.path() / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const std::vector<std::byte> bytes = MetricsTable(2, 1).set("temperature_gfx", 4000).bytes();
+  std::thread writer([&pipe, bytes] {
+    std::ofstream file(pipe, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), 50).flush();
+    file.write(reinterpret_cast<const char*>(bytes.data()) + 50,
+               static_cast<std::streamsize>(bytes.size() - 50));
+    file << "trailing";
+  });
+  const DecodedTable table = decode_table(pipe, nullptr);
+  writer.join();
+  CHECK(table.trailing_bytes == 8);
+  CHECK(nlohmann::json::parse(metrics_to_json(table))["trailing_bytes"] == 8);
+  CHECK(metrics_to_text(table).find("8 bytes behind the table are not part of it.") !=
+        std::string::npos);
+}
+
+TEST_CASE("a table in which nothing is provided is printed, and no success") {
+  const TempDir folder;
+  const std::string file = (folder.path() / "table").string();
+  MetricsTable(2, 2).write(file);
+  CHECK(run_decode({"--gpu-metrics", file, "--json"}) == 1);
 }
 
 TEST_CASE("folders that are no GPU's are refused with what was looked for") {
@@ -170,7 +260,8 @@ TEST_CASE("folders that are no GPU's are refused with what was looked for") {
   CHECK(error_of_folder(path).message.find("is no device folder of amdgpu") != std::string::npos);
   std::filesystem::create_directories(folder.path() / "card0" / "device");
   std::filesystem::create_directories(folder.path() / "card1" / "device");
-  CHECK(error_of_folder(path).message == path + " holds 2 GPUs; state one of card0, card1");
+  CHECK(error_of_folder(path).message ==
+        path + " holds 2 GPUs; state one of its folders card0, card1");
   std::ofstream(folder.path() / "card0" / "device" / "vendor") << "0x10de\n";
   CHECK(error_of_folder(path + "/card0").message ==
         path + "/card0 is a device of vendor 0x10de, not AMD (0x1002)");

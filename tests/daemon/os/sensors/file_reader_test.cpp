@@ -56,6 +56,8 @@ TEST_CASE("a file is opened at its first read, and each read sees what it says t
   CHECK(read_value(reader) == 7);
   tree.write("gpu_busy_percent", "100\n");
   CHECK(read_value(reader) == 100);
+  CHECK(reader.evidence(0).raw == "100");
+  CHECK(reader.evidence(0).absent.empty());
   reader.release();
   tree.remove("gpu_busy_percent");
   tree.write("gpu_busy_percent", "0\n");

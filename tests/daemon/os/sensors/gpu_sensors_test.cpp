@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/daemon/os/sensors/sensor_tree.h"
+#include "tests/support/metrics_table.h"
 
 using namespace gputrace;        // NOLINT(google-build-using-namespace)
 using namespace gputrace::os;    // NOLINT(google-build-using-namespace)
@@ -116,6 +117,10 @@ TEST_CASE("power of an APU covers the CPU too, that of a card does not") {
   apu.hwmon("power1_average", "4000000\n");
   apu.hwmon("in1_input", "600\n");
   CHECK(series_of(apu.open(), kAverage).covers == "CPU and GPU together");
+  const SensorTree by_table;  // without a rail of its own
+  by_table.hwmon("power1_average", "4000000\n");
+  MetricsTable(2, 1).set("temperature_gfx", 4000).write((by_table.path() / "gpu_metrics").string());
+  CHECK(series_of(by_table.open(), kAverage).covers == "CPU and GPU together");
   const SensorTree card;
   card.hwmon("power1_average", "4000000\n");
   CHECK(series_of(card.open(), kAverage).covers.empty());

@@ -31,7 +31,8 @@ ValueState state_of(std::string_view text, const ValueFormat& format) {
 }  // namespace
 
 TEST_CASE("a number is scaled, and a fan that stands still is a true zero") {
-  CHECK(value_of("25000\n", kTemperature) == doctest::Approx(25));
+  CHECK(value_of("25000\n", kTemperature) == 25);
+  CHECK(value_of("52300\n", kTemperature) == 52.3);
   CHECK(value_of("-5000\n", kTemperature) == doctest::Approx(-5));
   CHECK(value_of("1395", kRpm) == 1395);
   CHECK(value_of("0\n", kRpm) == 0);
