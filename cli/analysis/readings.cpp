@@ -119,7 +119,10 @@ std::optional<double> GaugeSums::mean() const {
   if (readings_ == 0) {
     return std::nullopt;
   }
-  return covered_s_ > 0 ? integral_ / covered_s_ : sum_ / static_cast<double>(readings_);
+  const double mean =
+      covered_s_ > 0 ? integral_ / covered_s_ : sum_ / static_cast<double>(readings_);
+  // Sums of many terms are rounded: the mean of a constant is that constant.
+  return std::clamp(mean, smallest_.value_or(mean), largest_.value_or(mean));
 }
 
 void CounterSums::add(const ReadingRun& run) {

@@ -61,6 +61,12 @@ How to read it:
   steady load would show; use it to compare recordings.
   Samples in which the GPU slept and samples that could not be read are counted
   apart. They are never taken for idle.
+  Sensors have a mean by time, the lowest and highest reading, the number of
+  readings (n) and their source. Energy is a counter's difference, or else power
+  times time; "covers" says what it holds besides the GPU. DRAM traffic is in
+  1e9 bytes a second. Throttling is reported only where temperature, power or
+  clock agree with the firmware's bits. Processes are those of CMD: seconds of
+  each engine and the most memory that they held.
 
 Examples:
   gputrace report

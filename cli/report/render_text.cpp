@@ -250,7 +250,9 @@ void append_sampling(Page& page, const Report& report) {
                "(no GFXOFF), so idle power was higher than without gputrace");
   }
   if (sampling.kept_device_awake.value_or(false)) {
-    page.entry("note", "sampling kept the GPU from suspending while it was awake; it woke none");
+    page.entry("note",
+               "a GPU that suspends when unused does not while it is sampled; one that is "
+               "suspended is not woken");
   }
 }
 

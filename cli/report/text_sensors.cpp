@@ -22,8 +22,10 @@ constexpr std::size_t kBeforeSource =
     2 + kNameWidth + 1 + kMeanWidth + 2 + kRangeWidth + 1 + kCountWidth + 2;
 constexpr std::string_view kSimulated = "simulated ";
 constexpr std::size_t kMinSourceWidth = 11;  // "gpu_metrics"
-/// A stretch that is not covered is worth words above this share.
+/// A stretch that is not covered is worth words above this share and this length: the first and the
+/// last reading are always a little inside.
 constexpr double kUncovered = 0.02;
+constexpr double kUncoveredS = 0.5;
 
 struct Key {
   std::string_view name;
@@ -35,7 +37,7 @@ constexpr std::array kPower{Key{"package_power", "package power"}, Key{"gfx_powe
                             Key{"cpu_power", "CPU power"}, Key{"power_cap", "power cap"}};
 constexpr std::array kClocks{
     Key{"gfx_clock", "gfx clock"}, Key{"gfx_clock_average", "gfx clock, average"},
-    Key{"mem_clock", "memory clock"}, Key{"mem_clock_average", "memory, average"}};
+    Key{"mem_clock", "memory clock"}, Key{"mem_clock_average", "mem clock, average"}};
 constexpr std::array kTemperatures{
     Key{"junction_temperature", "junction"}, Key{"edge_temperature", "edge"},
     Key{"gfx_temperature", "gfx"},           Key{"mem_temperature", "memory"},
@@ -80,6 +82,21 @@ std::string number(double value, const Style& style) {
   return fmt::format("{:.{}f}", value * style.scale, style.decimals);
 }
 
+/// Little is not nothing.
+std::string gbps_text(double gbps) {
+  return gbps > 0 && gbps < 0.05 ? "<0.1" : fmt::format("{:.1f}", gbps);
+}
+
+std::string joules_text(double joules) {
+  if (joules >= 1e7) {
+    return fmt::format("{:.1f} MJ", joules / 1e6);
+  }
+  if (joules >= 1e4) {
+    return fmt::format("{:.1f} kJ", joules / 1e3);
+  }
+  return fmt::format("{:.{}f} J", joules, joules < 100 ? 1 : 0);
+}
+
 std::string range_text(const Sensor& sensor, const Style& style) {
   if (!sensor.min || !sensor.max) {
     return "";
@@ -89,11 +106,16 @@ std::string range_text(const Sensor& sensor, const Style& style) {
   return *sensor.min == *sensor.max ? "constant" : fmt::format("{} - {}", low, high);
 }
 
-/// The whole source where it fits, else what is read as a whole: "gpu_metrics".
-std::string source_text(std::string source, std::size_t room) {
+std::string without_simulated(std::string source) {
   if (source.rfind(kSimulated, 0) == 0) {  // the column's head says so
     source.erase(0, kSimulated.size());
   }
+  return source;
+}
+
+/// The whole source where it fits, else what is read as a whole: "gpu_metrics".
+std::string source_text(const std::string& whole, std::size_t room) {
+  const std::string source = without_simulated(whole);
   if (room == 0 || display_width(source) <= room) {
     return room == 0 ? "" : source;
   }
@@ -181,7 +203,6 @@ class SensorBlock {
   }
 
   void append_row(std::string_view title, const Sensor& sensor) {
-    ++shown_;
     const double mean = sensor.mean.value_or(0);
     const Style style = style_of(sensor.unit, std::max(mean, sensor.max.value_or(mean)));
     std::string name(title);
@@ -199,7 +220,7 @@ class SensorBlock {
 
   void append_dram(const DramTraffic& dram) {
     const auto part = [](std::string_view name, const std::optional<double>& gbps) {
-      return gbps ? fmt::format("{} {:.1f}", name, *gbps) : std::string();
+      return gbps ? fmt::format("{} {}", name, gbps_text(*gbps)) : std::string();
     };
     const std::string read = part("rd", dram.read_gbps);
     const std::string write = part("wr", dram.write_gbps);
@@ -207,7 +228,7 @@ class SensorBlock {
     std::string split =
         fmt::format("{}{}{}", read, read.empty() || write.empty() ? "" : ", ", write);
     if (dram.total_gbps) {
-      mean = fmt::format("{:.1f} GB/s", *dram.total_gbps);
+      mean = gbps_text(*dram.total_gbps) + " GB/s";
     } else {
       split += " GB/s only";
     }
@@ -225,17 +246,18 @@ class SensorBlock {
   void append_energy() {
     for (const Energy& energy : report_.energy) {
       const std::optional<double> length = shown_s();
-      const bool partly = length && energy.covered_s < (1 - kUncovered) * *length;
+      const double missing_s = length.value_or(0) - energy.covered_s;
+      const bool partly = length && missing_s > std::max(kUncovered * *length, kUncoveredS);
       const std::string over =
           partly ? fmt::format("{} of {}, the rest is not known", format_duration(energy.covered_s),
                                format_duration(*length))
                  : format_duration(energy.covered_s);
       page_.paragraph(
-          fmt::format("  {:<{}} {:>{}}  over {}; {} {}{}{}", "energy", kNameWidth,
-                      fmt::format("{:.{}f} J", energy.joules, energy.joules < 100 ? 1 : 0),
-                      kMeanWidth, over, energy.counted ? "counted by" : "power x time of",
-                      page_.safe(energy.source), energy.covers.empty() ? "" : "; covers ",
-                      page_.safe(energy.covers)),
+          fmt::format("  {:<{}} {:>{}}  over {} (n {}); {} {}{}{}", "energy", kNameWidth,
+                      joules_text(energy.joules), kMeanWidth, over, format_count(energy.samples),
+                      energy.counted ? "counted by" : "power x time of",
+                      page_.safe(without_simulated(energy.source)),
+                      energy.covers.empty() ? "" : "; covers ", page_.safe(energy.covers)),
           2 + kNameWidth + 1 + kMeanWidth + 2);
     }
   }
@@ -272,16 +294,13 @@ class SensorBlock {
   }
 
   void append_rest() {
-    if (report_.sensors.size() > shown_) {
-      page_.line(
-          fmt::format(" {} of {} series shown; --json has all", shown_, report_.sensors.size()),
-          Ink::kDim);
-    }
+    page_.line(fmt::format(" {} series in all, and the cost of reads: --json",
+                           report_.sensors.size()),
+               Ink::kDim);
   }
 
   Page& page_;
   const Report& report_;
-  std::size_t shown_ = 0;
 };
 
 }  // namespace

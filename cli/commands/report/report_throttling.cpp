@@ -105,7 +105,7 @@ Bit bit_of_residency(const Sensor& sensor, const std::vector<ReadingRun>& runs) 
 /// Walks over the claims in steps of 100 ms (longer ones in a session of over a day) and asks the
 /// witnesses in the middle of each.
 Judged judge(const Bit& bit, const TimeRange& shown, ThrottleEvidence& evidence) {
-  evidence.rewind();
+  evidence.begin(bit.name);
   const std::int64_t step = std::max(store::kCellNs, (shown.end_ns - shown.start_ns) / kMaxMoments);
   Judged judged;
   for (const Claim& claim : bit.claims) {

@@ -139,9 +139,9 @@ Status SensorSet::summarize() {
   if (sensor_of_.empty()) {
     return {};
   }
-  std::map<std::int64_t, SeriesSums> sums;
+  SumsOfSeries sums;
   for (const auto& [series, index] : sensor_of_) {
-    sums.emplace(series, SeriesSums{analysis::GaugeSums(shown_), {}, {}});
+    sums.emplace(series, SeriesSums{index, analysis::GaugeSums(shown_), {}, {}});
   }
   const Status status = session_->for_each_sensor_run(
       selection_, [&](std::int64_t series, const store::SensorRun& stored) -> Status {
@@ -150,7 +150,7 @@ Status SensorSet::summarize() {
           return {};
         }
         const ReadingRun run = reading_run(stored);
-        switch (sensors_[sensor_of_.at(series)].kind) {
+        switch (sensors_[it->second.sensor].kind) {
           case report::SensorKind::kGauge:
             it->second.gauge.add(run);
             break;
@@ -169,10 +169,11 @@ Status SensorSet::summarize() {
   return status;
 }
 
-void SensorSet::set_sums(std::map<std::int64_t, SeriesSums>& sums) {
-  std::vector<SeriesSums> totals(sensors_.size(), SeriesSums{analysis::GaugeSums(shown_), {}, {}});
+void SensorSet::set_sums(SumsOfSeries& sums) {
+  std::vector<SeriesSums> totals(sensors_.size(),
+                                 SeriesSums{0, analysis::GaugeSums(shown_), {}, {}});
   for (auto& [series, of_series] : sums) {
-    SeriesSums& total = totals[sensor_of_.at(series)];
+    SeriesSums& total = totals[of_series.sensor];
     of_series.gauge.finish();
     total.gauge.merge(of_series.gauge);
     total.counter.merge(of_series.counter);

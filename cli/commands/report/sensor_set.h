@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/analysis/readings.h"
@@ -35,6 +36,7 @@ class SensorSet {
 
  private:
   struct SeriesSums {
+    std::size_t sensor = 0;  ///< index
     analysis::GaugeSums gauge;
     analysis::CounterSums counter;
     analysis::BitSums bits;
@@ -45,7 +47,8 @@ class SensorSet {
   void add_source(const store::StoredSensorSource& stored, bool of_machine);
   std::size_t index_of(const sampler::SensorDescription& sensor, bool of_machine);
   Status summarize();
-  void set_sums(std::map<std::int64_t, SeriesSums>& sums);
+  using SumsOfSeries = std::unordered_map<std::int64_t, SeriesSums>;
+  void set_sums(SumsOfSeries& sums);
 
   const store::SessionReader* session_;
   analysis::TimeRange shown_;
@@ -53,7 +56,7 @@ class SensorSet {
   std::vector<report::Sensor> sensors_;
   using Key = std::tuple<std::string, std::string, std::string, sampler::SensorKind, bool>;
   std::map<Key, std::size_t> index_;
-  std::map<std::int64_t, std::size_t> sensor_of_;  ///< by series
+  std::unordered_map<std::int64_t, std::size_t> sensor_of_;  ///< by series
   std::vector<report::SensorSource> sources_;
 };
 

@@ -34,13 +34,30 @@ constexpr double kStuckDistance = 0.1;
 constexpr double kPowerShare = 0.15;
 constexpr double kPowerStepW = 1;
 constexpr double kClockShare = 0.15;
-/// The load of the columns of the band differed by so much: what follows it must have moved.
+/// Firmware filters what it reports by up to about this time constant, so that each change of the
+/// load moves the mean of a recording of length T by up to kFilterS / T of the change.
+constexpr double kFilterS = 2;
+/// The load differed by so much for kSteadyS: what follows it must have moved.
 constexpr double kLoadChanged = 0.5;
+constexpr double kSteadyS = 2;
+/// A clock may stand at its limit through all loads but this one.
+constexpr double kIdleLoad = 0.1;
+/// Clocks of a GPU that idles mean something else to each source.
+constexpr double kLoadOfClocks = 0.5;
+/// More unknown samples than these, and GUI_ACTIVE is no witness.
+constexpr double kUnknownShare = 0.05;
+/// Two means of one stretch of time: the shorter one covers so much of the longer one.
+constexpr double kSameStretch = 0.9;
+/// Fewer reads without a value than this share harm nothing.
+constexpr double kBadReads = 0.01;
 
 const Unit* find_pipe(const Report& report) {
   const auto it = std::find_if(report.units.begin(), report.units.end(), [](const Unit& unit) {
     return is_whole_pipe(unit) && unit.samples.value_or(0) >= analysis::kMinSamplesForInterval;
   });
+  if (unknown_share(report.sampling) > kUnknownShare) {
+    return nullptr;
+  }
   return it == report.units.end() ? nullptr : &*it;
 }
 
@@ -53,11 +70,21 @@ std::string readings_text(const Sensor& sensor) {
   return fmt::format("{} readings", format_count(sensor.samples));
 }
 
+double filter_error(const Sensor& sensor) {
+  return sensor.covered_s > 0 ? kFilterS / sensor.covered_s : 1;
+}
+
+/// A unit's share is of the time awake; a busy percentage may count sleep as idle or not.
+analysis::Interval activity_expected(const Report& report, const Unit& pipe) {
+  return {pipe.busy * (1 - report.sampling.asleep_share.value_or(0)), pipe.busy};
+}
+
 void warn_activity(const Report& report, std::vector<Warning>& out) {
   const Unit* pipe = find_pipe(report);
   if (pipe == nullptr) {
     return;
   }
+  const analysis::Interval expected = activity_expected(report, *pipe);
   for (const Sensor& sensor : report.sensors) {
     if (sensor.name != "gfx_activity" || sensor.of_machine || !sensor.mean ||
         sensor.samples < analysis::kMinSamplesForInterval) {
@@ -71,8 +98,10 @@ void warn_activity(const Report& report, std::vector<Warning>& out) {
                        sensor.source, *sensor.mean, readings_text(sensor), pipe_text(*pipe)),
            "go by the units: the driver of some chips (Raven, Picasso) is known to say "
            "100 % always."});
-    } else if (sensor.samples >= kMinReadings &&
-               std::abs(*sensor.mean / 100 - pipe->busy) > kActivityDistance) {
+    } else if (const double said = *sensor.mean / 100;
+               sensor.samples >= kMinReadings &&
+               std::max(expected.lower - said, said - expected.upper) >
+                   kActivityDistance + filter_error(sensor)) {
       out.push_back(
           {"activity_conflict",
            fmt::format("{} says {:.0f} % busy (mean of {}), while {}: one of them is "
@@ -87,7 +116,15 @@ void warn_activity(const Report& report, std::vector<Warning>& out) {
 struct Opinion {
   std::string source;
   double mean = 0;
+  double covered_s = 0;
+  double filter_error = 0;  ///< by which the mean may be off, in its unit
 };
+
+Opinion opinion_of(const Sensor& sensor) {
+  const double mean = sensor.mean.value_or(0);
+  const double range = sensor.max.value_or(mean) - sensor.min.value_or(mean);
+  return {sensor.source, mean, sensor.covered_s, range * filter_error(sensor)};
+}
 
 void warn_opinions(std::string_view code, std::string_view quantity, std::string_view unit,
                    const std::vector<Opinion>& opinions, double share, double step,
@@ -98,7 +135,10 @@ void warn_opinions(std::string_view code, std::string_view quantity, std::string
   const auto [low, high] =
       std::minmax_element(opinions.begin(), opinions.end(),
                           [](const Opinion& a, const Opinion& b) { return a.mean < b.mean; });
-  if (high->mean - low->mean > std::max(share * high->mean, step)) {
+  const auto [shorter, longer] = std::minmax(low->covered_s, high->covered_s);
+  if (shorter >= kSameStretch * longer &&
+      high->mean - low->mean >
+          std::max(share * high->mean, step) + std::max(low->filter_error, high->filter_error)) {
     out.push_back(
         {std::string(code),
          fmt::format("two sources disagree on {}: {:.1f} {} by {}, {:.1f} {} by {}.", quantity,
@@ -114,13 +154,14 @@ void warn_power(const Report& report, std::vector<Warning>& out) {
     if (sensor.name == "package_power" && !sensor.of_machine && sensor.mean &&
         sensor.samples >= kMinReadings && (first == nullptr || first->covers == sensor.covers)) {
       first = first == nullptr ? &sensor : first;
-      opinions.push_back({sensor.source, *sensor.mean});
+      opinions.push_back(opinion_of(sensor));
     }
   }
   const Sensor* counter = find_sensor(report.sensors, "package_energy", SensorKind::kCounter, true);
   if (first != nullptr && covers_cpu(*first) && counter != nullptr &&
       counter->samples >= kMinReadings && counter->covered_s > 0) {
-    opinions.push_back({counter->source, counter->total.value_or(0) / counter->covered_s});
+    opinions.push_back(
+        {counter->source, counter->total.value_or(0) / counter->covered_s, counter->covered_s, 0});
   }
   warn_opinions("power_conflict", "package power", "W", opinions, kPowerShare, kPowerStepW,
                 "they may include different parts, or one of them is in another unit; compare "
@@ -129,13 +170,16 @@ void warn_power(const Report& report, std::vector<Warning>& out) {
 }
 
 void warn_clocks(const Report& report, std::vector<Warning>& out) {
+  if (const Unit* pipe = find_pipe(report); pipe != nullptr && pipe->busy < kLoadOfClocks) {
+    return;
+  }
   for (const std::string_view name : {"gfx_clock", "mem_clock"}) {
     std::vector<Opinion> opinions;
     for (const Sensor& sensor : report.sensors) {
       // pp_dpm_* tells the level that is asked for, not what the clock does.
       if (sensor.name == name && !sensor.of_machine && sensor.mean &&
           sensor.samples >= kMinReadings && sensor.source.rfind("pp_dpm", 0) != 0) {
-        opinions.push_back({sensor.source, *sensor.mean});
+        opinions.push_back(opinion_of(sensor));
       }
     }
     warn_opinions("clock_conflict", name, "MHz", opinions, kClockShare, 0,
@@ -145,32 +189,48 @@ void warn_clocks(const Report& report, std::vector<Warning>& out) {
   }
 }
 
-/// How much the load differed between the columns of the band: 0 to 1.
-double load_change(const Report& report) {
-  if (report.band.rows.empty()) {
-    return 0;
+/// The lowest and the highest load that lasted for kSteadyS, by the columns of the band; absent for
+/// a shorter recording. Frames and pauses between them are shorter, and move no clock.
+std::optional<analysis::Interval> load_range(const Report& report) {
+  if (report.band.rows.empty() || !(report.band.column_s > 0)) {
+    return std::nullopt;
   }
-  double low = 1;
-  double high = 0;
+  const auto steady =
+      static_cast<std::size_t>(std::max(1.0, std::ceil(kSteadyS / report.band.column_s)));
+  std::optional<analysis::Interval> range;
+  double sum = 0;
+  std::size_t count = 0;
   for (const report::BandCell& cell : report.band.rows.front().cells) {
-    if (cell.state == report::BandState::kMeasured) {
-      low = std::min(low, cell.busy);
-      high = std::max(high, cell.busy);
+    if (cell.state != report::BandState::kMeasured) {
+      sum = 0;
+      count = 0;
+      continue;
+    }
+    sum += cell.busy;
+    if (++count == steady) {
+      const double load = sum / static_cast<double>(steady);
+      range = range ? analysis::Interval{std::min(range->lower, load), std::max(range->upper, load)}
+                    : analysis::Interval{load, load};
+      sum = 0;
+      count = 0;
     }
   }
-  return std::max(0.0, high - low);
+  return range;
 }
 
 void warn_standing_still(const Report& report, std::vector<Warning>& out) {
   static constexpr std::array<std::string_view, 4> kFollowLoad{"package_power", "gfx_power",
                                                                "gfx_clock", "gfx_clock_average"};
-  if (load_change(report) < kLoadChanged) {
+  const std::optional<analysis::Interval> load = load_range(report);
+  if (!load || load->upper - load->lower < kLoadChanged) {
     return;
   }
   for (const Sensor& sensor : report.sensors) {
     const bool follows =
         std::find(kFollowLoad.begin(), kFollowLoad.end(), sensor.name) != kFollowLoad.end();
-    if (follows && sensor.mean && sensor.min == sensor.max && sensor.samples >= kMinReadings) {
+    const bool clock = sensor.unit == "MHz";
+    if (follows && sensor.mean && sensor.min == sensor.max && sensor.samples >= kMinReadings &&
+        (!clock || load->lower < kIdleLoad)) {
       out.push_back(
           {"sensor_stuck",
            fmt::format("{} of {} was {:g} {} in all of {}, although the load changed.", sensor.name,
@@ -203,7 +263,8 @@ void warn_sources(const Report& report, std::vector<Warning>& out) {
   std::string text;
   for (const report::SensorSource& source : report.sensor_sources) {
     const std::uint64_t bad = source.rejected + source.failed + source.late;
-    if (source.problem.empty() && bad == 0) {
+    const bool few = static_cast<double>(bad) <= kBadReads * static_cast<double>(attempts(source));
+    if (source.problem.empty() && few) {
       continue;
     }
     text += fmt::format("{}{}: ", text.empty() ? "" : "; ", source.name);
@@ -266,8 +327,9 @@ bool is_activity_stuck(const Sensor& sensor, const Report& report) {
       sensor.samples < analysis::kMinSamplesForInterval) {
     return false;
   }
-  return (*sensor.min >= 99.5 && pipe->busy < 1 - kStuckDistance) ||
-         (*sensor.max <= 0.5 && pipe->busy > kStuckDistance);
+  const double distance = kStuckDistance + filter_error(sensor);
+  return (*sensor.min >= 99.5 && pipe->busy < 1 - distance) ||
+         (*sensor.max <= 0.5 && activity_expected(report, *pipe).lower > distance);
 }
 
 void warn_sensors(const Report& report, std::vector<Warning>& out) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,34 +17,55 @@ using report::Sensor;
 using report::SensorKind;
 
 constexpr std::string_view kTemperature = "_temperature";
-/// Where no limit was read. amdgpu's temp2_crit is 110 C on boards from Navi on; the maximum
-/// junction temperature that AMD states for its APUs (Ryzen 7040 series) is 100 C.
+/// amdgpu's temp2_crit is 110 C on boards from Navi on; the maximum junction temperature that AMD
+/// states for its APUs (Ryzen 7040 series) is 100 C.
 constexpr double kUsualJunctionLimitC = 110;
 constexpr double kUsualLimitC = 100;
-/// Names under which a source gives the limit of a temperature.
-constexpr std::array<std::string_view, 2> kLimitSuffixes{"_crit", "_limit"};
 
-bool is_temperature(const Sensor& sensor) {
-  const std::size_t at = sensor.name.find(kTemperature);
-  if (at == std::string::npos || sensor.unit != "C" || sensor.kind != SensorKind::kGauge ||
-      sensor.samples == 0) {
-    return false;
-  }
-  return std::none_of(kLimitSuffixes.begin(), kLimitSuffixes.end(), [&](std::string_view suffix) {
-    return sensor.name.size() > suffix.size() &&
-           sensor.name.compare(sensor.name.size() - suffix.size(), suffix.size(), suffix) == 0;
-  });
+bool is_junction(const Sensor& sensor) {
+  return sensor.name.rfind("junction", 0) == 0;
 }
 
-std::optional<double> read_limit(const std::vector<Sensor>& sensors, const Sensor& temperature) {
-  for (const std::string_view suffix : kLimitSuffixes) {
-    const Sensor* limit = find_sensor(sensors, temperature.name + std::string(suffix),
-                                      SensorKind::kGauge, temperature.of_machine);
-    if (limit != nullptr && limit->min && *limit->min > 0) {
-      return limit->min;
-    }
+double usual_limit_c(const Sensor& temperature) {
+  return is_junction(temperature) ? kUsualJunctionLimitC : kUsualLimitC;
+}
+
+/// Of those that never came near the limit nothing needs to be read again.
+bool was_hot(const Sensor& sensor) {
+  return sensor.name.find(kTemperature) != std::string::npos && sensor.unit == "C" &&
+         sensor.kind == SensorKind::kGauge && sensor.max &&
+         *sensor.max >= usual_limit_c(sensor) - kNearLimitC;
+}
+
+/// A word in the name of a bit, and how the temperatures begin that it is about.
+struct Place {
+  std::string_view word;
+  std::vector<std::string_view> sensors;
+};
+
+/// TEMP_VR_MEM is about a voltage regulator: first come, first served. A bit without a place here
+/// (PROCHOT, TEMP_SKIN) is about any temperature.
+bool is_about(std::string bit, const Sensor& temperature) {
+  static const std::vector<Place> kPlaces{
+      {"vr", {"vr"}},           {"liquid", {"liquid"}},
+      {"plx", {"plx"}},         {"hotspot", {"junction", "hotspot"}},
+      {"edge", {"edge"}},       {"mem", {"mem", "hbm"}},
+      {"soc", {"soc"}},         {"core", {"core", "l3", "cpu"}},
+      {"gpu", {"gfx", "edge"}}, {"gfx", {"gfx", "edge"}},
+  };
+  std::transform(bit.begin(), bit.end(), bit.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (bit.rfind("prochot", 0) == 0) {  // a pin that any part of the machine may pull
+    return true;
   }
-  return std::nullopt;
+  const auto place = std::find_if(kPlaces.begin(), kPlaces.end(), [&bit](const Place& known) {
+    return bit.find(known.word) != std::string::npos;
+  });
+  return place == kPlaces.end() ||
+         std::any_of(place->sensors.begin(), place->sensors.end(), [&](std::string_view begins) {
+           return temperature.name.rfind(begins, 0) == 0;
+         });
 }
 
 std::optional<std::size_t> index_in(const std::vector<Sensor>& sensors, const Sensor* sensor) {
@@ -77,7 +97,7 @@ Witnesses choose_witnesses(const SensorSet& set, bool use_activity) {
   const bool one_package = witnesses.power && covers_cpu(sensors[*witnesses.power]);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     // The CPU's temperature can throttle a GPU only where both share a package.
-    if (is_temperature(sensors[i]) && (!sensors[i].of_machine || one_package) &&
+    if (was_hot(sensors[i]) && (!sensors[i].of_machine || one_package) &&
         witnesses.temperatures.size() < kMaxSensorsJudged) {
       witnesses.temperatures.push_back(i);
     }
@@ -106,11 +126,8 @@ ThrottleEvidence::ThrottleEvidence(const SensorSet& set, const Witnesses& witnes
                                    const SensorSet::RunsOfSensors& runs) {
   const std::vector<Sensor>& sensors = set.sensors();
   for (const std::size_t index : witnesses.temperatures) {
-    const std::optional<double> limit = read_limit(sensors, sensors[index]);
-    const bool junction = sensors[index].name.rfind("junction", 0) == 0;
-    temperatures_.push_back({open(set, runs, index), sensors[index].name,
-                             limit.value_or(junction ? kUsualJunctionLimitC : kUsualLimitC),
-                             limit.has_value()});
+    temperatures_.push_back(
+        {open(set, runs, index), &sensors[index], usual_limit_c(sensors[index])});
   }
   const auto open_if = [&](const std::optional<std::size_t>& index, std::optional<Witness>& into) {
     if (index) {
@@ -126,13 +143,14 @@ ThrottleEvidence::ThrottleEvidence(const SensorSet& set, const Witnesses& witnes
 
 std::string ThrottleEvidence::heat_text(std::size_t temperature, double celsius) const {
   const Temperature& hot = temperatures_[temperature];
-  return fmt::format("{} up to {:.0f} C, {} {:.0f} C", hot.name, celsius,
-                     hot.limit_read ? "limit" : "usual limit", hot.limit_c);
+  return fmt::format("{} up to {:.0f} C, usual limit {:.0f} C", hot.sensor->name, celsius,
+                     hot.limit_c);
 }
 
-void ThrottleEvidence::rewind() {
+void ThrottleEvidence::begin(const std::string& bit) {
   for (Temperature& temperature : temperatures_) {
     temperature.witness.cursor.rewind();
+    temperature.asked = is_about(bit, *temperature.sensor);
   }
   for (std::optional<Witness>* witness : {&power_, &cap_, &clock_, &activity_}) {
     if (*witness) {
@@ -148,7 +166,8 @@ Moment ThrottleEvidence::at(std::int64_t time_ns) {
   Moment moment;
   double nearest = kNearLimitC;
   for (std::size_t i = 0; i < temperatures_.size(); ++i) {
-    const std::optional<double> celsius = temperatures_[i].witness.cursor.at(time_ns);
+    const std::optional<double> celsius =
+        temperatures_[i].asked ? temperatures_[i].witness.cursor.at(time_ns) : std::nullopt;
     if (celsius && temperatures_[i].limit_c - *celsius <= nearest) {
       nearest = temperatures_[i].limit_c - *celsius;
       moment.hot = i;

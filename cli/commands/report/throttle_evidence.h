@@ -48,10 +48,11 @@ class ThrottleEvidence {
   ThrottleEvidence& operator=(const ThrottleEvidence&) = delete;
   ~ThrottleEvidence() = default;
 
-  /// Moments move forward, until rewind().
+  /// From here on for a bit of that name: "TEMP_MEM" asks the temperatures of memory only.
+  void begin(const std::string& bit);
+  /// Moments move forward, until the next begin().
   [[nodiscard]] Moment at(std::int64_t time_ns);
-  void rewind();
-  /// "junction_temperature up to 106 C, limit 110 C".
+  /// "junction_temperature up to 106 C, usual limit 110 C".
   [[nodiscard]] std::string heat_text(std::size_t temperature, double celsius) const;
   [[nodiscard]] const std::string& clock_name() const { return clock_name_; }
 
@@ -63,9 +64,9 @@ class ThrottleEvidence {
   };
   struct Temperature {
     Witness witness;
-    std::string name;
-    double limit_c = 0;
-    bool limit_read = false;  ///< from a sensor; else the usual one of such chips
+    const report::Sensor* sensor;  ///< of the set
+    double limit_c = 0;            ///< the usual one of such chips
+    bool asked = true;             ///< about the bit that is judged
   };
   static Witness open(const SensorSet& set, const SensorSet::RunsOfSensors& runs,
                       std::size_t index);

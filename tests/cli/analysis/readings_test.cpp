@@ -60,6 +60,15 @@ TEST_CASE("a run counts as its readings, and speaks for all of its time") {
   CHECK(one_by_one.covered_s() == doctest::Approx(0.6));
 }
 
+TEST_CASE("the mean of a constant is that constant, whatever the sums are rounded to") {
+  std::vector<ReadingRun> runs;
+  for (std::int64_t i = 0; i < 997; ++i) {
+    const std::int64_t at_ns = i * 100'000'007 + i % 7 * 1'000'003;
+    runs.push_back({at_ns, at_ns, 1, 0.1});
+  }
+  CHECK(gauge_of(runs).mean() == 0.1);
+}
+
 TEST_CASE("nothing speaks for the time of a read that failed") {
   // 100 ms apart; those at 500 and 600 are missing.
   const std::vector<ReadingRun> runs{{0, 400 * kMs, 5, 10}, {700 * kMs, 1100 * kMs, 5, 30}};

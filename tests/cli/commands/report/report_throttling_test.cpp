@@ -87,14 +87,23 @@ TEST_CASE("the same bit near the junction's limit is a finding for that time") {
         std::string::npos);
 }
 
-TEST_CASE("a limit that was read goes before the usual one") {
-  const std::vector<SeriesRecipe> witnesses{gauge("edge_temperature", "C", always(82)),
-                                            gauge("edge_temperature_crit", "C", always(85))};
-  const report::Throttling throttling =
-      throttling_with(bit_series("TEMP_EDGE", second_half), witnesses);
+TEST_CASE("a bit of one place is not supported by the heat of another") {
+  const std::vector<SeriesRecipe> hot_memory{gauge("junction_temperature", "C", always(70)),
+                                             gauge("mem_temperature", "C", always(98))};
+  report::Throttling throttling =
+      throttling_with(bit_series("TEMP_HOTSPOT", whole_time), hot_memory);
   REQUIRE(throttling.bits.size() == 1);
-  CHECK(throttling.bits[0].evidence.find("limit 85 C") != std::string::npos);
+  CHECK(throttling.bits[0].evidence.empty());
+  throttling = throttling_with(bit_series("TEMP_VR_MEM0", whole_time), hot_memory);
+  REQUIRE(throttling.bits.size() == 1);
+  CHECK(throttling.bits[0].evidence.empty());
+  throttling = throttling_with(bit_series("TEMP_MEM", second_half), hot_memory);
+  REQUIRE(throttling.bits.size() == 1);
+  CHECK(throttling.bits[0].evidence == "mem_temperature up to 98 C, usual limit 100 C");
   CHECK(throttling.bits[0].supported_s == doctest::Approx(5).epsilon(0.05));
+  throttling = throttling_with(bit_series("PROCHOT_GFX", second_half), hot_memory);
+  REQUIRE(throttling.bits.size() == 1);
+  CHECK_FALSE(throttling.bits[0].evidence.empty());
 }
 
 TEST_CASE("a power bit is believed near the cap and not below it") {

@@ -22,6 +22,15 @@ std::optional<double> honest(double t) {
   return t < 5 ? 30 : 95;
 }
 
+/// Idle in the first half, nearly always busy in the second.
+SessionRecipe idle_then_busy() {
+  SessionRecipe recipe = changing_load();
+  recipe.word = [](std::size_t, std::size_t tick) {
+    return tick >= 5000 && tick % 20 < 19 ? 0x80003028U : 0x3028U;
+  };
+  return recipe;
+}
+
 bool names(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
@@ -49,6 +58,18 @@ TEST_CASE("a GPU that is always busy may say 100 %") {
   CHECK_FALSE(has_warning(report, "activity_stuck"));
 }
 
+TEST_CASE("in a short recording the filter of the firmware explains a difference") {
+  SessionRecipe recipe = idle_then_busy();
+  recipe.seconds = 6;  // busy for the last one
+  const auto late = [](double t) { return std::optional(t < 5.5 ? 0.0 : 5.0); };
+  const report::Report report = report_with(
+      recipe, {{.name = "s",
+                .series = {gauge("gfx_activity", "%", late, "gpu_metrics"),
+                           gauge("gfx_activity", "%", always(0), "gpu_busy_percent")}}});
+  CHECK_FALSE(has_warning(report, "activity_conflict"));
+  CHECK_FALSE(has_warning(report, "activity_stuck"));
+}
+
 TEST_CASE("a busy percentage far from GUI_ACTIVE is a conflict") {
   const auto low = [](double t) { return std::optional(t < 5 ? 5.0 : 20.0); };
   const report::Report report = report_of_series({gauge("gfx_activity", "%", low)});
@@ -69,6 +90,31 @@ TEST_CASE("two powers of one package must agree within their error") {
   CHECK_FALSE(has_warning(report_of_series({power(30, "a"), board}), "power_conflict"));
 }
 
+TEST_CASE("powers of different stretches are not compared, nor filters of different lengths") {
+  SeriesRecipe ended = gauge(
+      "package_power", "W",
+      [](double t) { return t < 4 ? std::optional(10 + t / 10) : std::nullopt; }, "a");
+  const SeriesRecipe whole = gauge("package_power", "W", [](double t) { return 20 + t; }, "b");
+  CHECK_FALSE(has_warning(report_of_series({ended, whole}), "power_conflict"));
+  const auto step = [](double at) {
+    return [at](double t) { return std::optional(t < at ? 4.0 : 40.0); };
+  };
+  CHECK_FALSE(has_warning(report_of_series({gauge("package_power", "W", step(5), "average"),
+                                            gauge("package_power", "W", step(6.5), "input")}),
+                          "power_conflict"));
+}
+
+TEST_CASE("clocks of a GPU that idles are not compared") {
+  SessionRecipe recipe = changing_load();
+  recipe.word = [](std::size_t, std::size_t tick) { return tick % 20 < 2 ? 0x80003028U : 0x3028U; };
+  const auto clock = [](double mhz, const char* source) {
+    return gauge("gfx_clock", "MHz", [mhz](double t) { return mhz + t; }, source);
+  };
+  const report::Report report = report_with(
+      recipe, {{.name = "s", .series = {clock(800, "freq1"), clock(4, "gpu_metrics")}}});
+  CHECK_FALSE(has_warning(report, "clock_conflict"));
+}
+
 TEST_CASE("an average that counts deep sleep is no conflict with a clock; two clocks are") {
   const auto moving = [](double mhz) {
     return [mhz](double t) { return std::optional(mhz + std::floor(t)); };
@@ -86,11 +132,27 @@ TEST_CASE("an average that counts deep sleep is no conflict with a clock; two cl
 
 TEST_CASE("what never changes while the load does is named; under a steady load it is not") {
   const SourceRecipe source{.name = "s", .series = {gauge("gfx_clock", "MHz", always(1200))}};
-  CHECK(names(warning_text(report_with(changing_load(), {source}), "sensor_stuck"),
+  CHECK(names(warning_text(report_with(idle_then_busy(), {source}), "sensor_stuck"),
               "was 1200 MHz in all of 100 readings"));
+  // At 30 % load a clock may stand at its limit already; power never does.
+  CHECK_FALSE(has_warning(report_with(changing_load(), {source}), "sensor_stuck"));
+  const SourceRecipe power{.name = "s", .series = {gauge("package_power", "W", always(9))}};
+  CHECK(has_warning(report_with(changing_load(), {power}), "sensor_stuck"));
   SessionRecipe steady = changing_load();
   steady.word = [](std::size_t, std::size_t tick) { return tick % 2 == 0 ? 0x80003028U : 0x3028U; };
   CHECK_FALSE(has_warning(report_with(steady, {source}), "sensor_stuck"));
+}
+
+TEST_CASE("frames, one after a pause each, are no change of the load") {
+  SessionRecipe frames = changing_load();
+  frames.seconds = 6;
+  frames.word = [](std::size_t, std::size_t tick) {
+    return tick % 400 < 200 ? 0x80003028U : 0x3028U;
+  };
+  const SourceRecipe source{
+      .name = "s",
+      .series = {gauge("gfx_clock", "MHz", always(2600)), gauge("package_power", "W", always(30))}};
+  CHECK_FALSE(has_warning(report_with(frames, {source}), "sensor_stuck"));
 }
 
 TEST_CASE("sources that failed are named once, with numbers") {
@@ -104,6 +166,9 @@ TEST_CASE("sources that failed are named once, with numbers") {
               "gpu_metrics: 10 of 100 reads gave nothing (rejected 7, failed 2, late 1), slow: 6 "
               "ms."));
   CHECK_FALSE(names(text, "good"));
+  SourceRecipe torn{.name = "torn", .series = {gauge("c", "C", always(50))}};
+  torn.totals = {.reads = 1000, .rejected = 3, .rate_hz = 10, .problem = ""};
+  CHECK_FALSE(has_warning(report_with(changing_load(), {torn}), "sensor_sources"));
   CHECK(report.sensor_sources[0].rate_hz == 10);
   CHECK_FALSE(report.sensor_sources[1].rate_hz);
   CHECK_FALSE(has_warning(report_with(changing_load(), {good}), "sensor_sources"));
