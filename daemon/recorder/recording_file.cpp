@@ -15,6 +15,8 @@ constexpr std::int64_t kLatestCommitNs = 3 * kNsPerSecond / 2;
 // Of a device that comes and goes; the file has all events.
 constexpr int kMostWarnings = 8;
 constexpr std::size_t kMostKeptEvents = 256;
+// A command line may name new ones for ever.
+constexpr std::size_t kMostOpenClients = 4096;
 constexpr double kMiB = 1024.0 * 1024.0;
 
 bool same_registers(const std::vector<sampler::OfferedRegister>& a,
@@ -104,10 +106,42 @@ void RecordingFile::take(const ipc::ProcessesOrder& processes) {
                    fmt::format("the workload has {} more DRM clients than are recorded",
                                processes.left_out)}});
   }
+  std::map<ClientKey, store::ClientUsage> seen;
   for (const ipc::ClientReading& client : processes.clients) {
-    if (!has_ended() && !pause_) {
-      write(writer_.write_client_usage(usage_of(client, processes.time_ns)));
+    seen.emplace(ClientKey{client.pdev, client.client_id}, usage_of(client, processes.time_ns));
+  }
+  if (processes.unreadable == 0 && processes.left_out == 0) {
+    write_closed_clients(seen, processes.time_ns);
+  }
+  for (const auto& [key, usage] : seen) {
+    write_usage(usage);
+  }
+  if (open_clients_.size() < kMostOpenClients) {
+    seen.merge(open_clients_);
+  }
+  open_clients_ = std::move(seen);
+}
+
+void RecordingFile::write_closed_clients(const std::map<ClientKey, store::ClientUsage>& seen,
+                                         std::int64_t time_ns) {
+  for (auto it = open_clients_.begin(); it != open_clients_.end();) {
+    if (seen.count(it->first) > 0) {
+      ++it;
+      continue;
     }
+    store::ClientUsage& closed = it->second;
+    closed.time_ns = time_ns;
+    for (std::optional<std::uint64_t>* bytes : {&closed.vram_bytes, &closed.gtt_bytes}) {
+      *bytes = *bytes ? std::optional<std::uint64_t>(0) : std::nullopt;
+    }
+    write_usage(closed);
+    it = open_clients_.erase(it);
+  }
+}
+
+void RecordingFile::write_usage(const store::ClientUsage& usage) {
+  if (!has_ended() && !pause_) {
+    write(writer_.write_client_usage(usage));
   }
 }
 

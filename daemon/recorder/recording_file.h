@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/base/time.h"
@@ -56,6 +58,11 @@ class RecordingFile {
 
   void take(const Notice& notice);
   void take_sensors(const FeedItem& item);
+  using ClientKey = std::pair<std::string, std::uint64_t>;  // (pdev, client id)
+  /// Those that are open no more: the kernel says nothing of them, and they hold no memory.
+  void write_closed_clients(const std::map<ClientKey, store::ClientUsage>& seen,
+                            std::int64_t time_ns);
+  void write_usage(const store::ClientUsage& usage);
   void write(const Status& status);
   void write_block(sampler::SampleBlock& block);
   void begin_segment(const SharedSegment& segment, std::int64_t start_ns);
@@ -82,6 +89,7 @@ class RecordingFile {
   bool block_uncommitted_ = false;
   std::optional<Pause> pause_;
   bool warned_of_reserve_ = false;
+  std::map<ClientKey, store::ClientUsage> open_clients_;  ///< as they were last seen
   bool told_unreadable_ = false;
   bool told_left_out_ = false;
   int warnings_told_ = 0;

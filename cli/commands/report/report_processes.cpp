@@ -60,9 +60,24 @@ class ProcessSums {
     std::optional<std::uint64_t> vram;
     std::optional<std::uint64_t> gtt;
   };
+  /// What the clients of a process hold now; absent when none says.
+  struct Held {
+    std::uint64_t bytes = 0;
+    std::size_t clients = 0;
+
+    void change(const std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>& to) {
+      bytes += to.value_or(0) - from.value_or(0);  // wraps, and back
+      clients += std::size_t{to ? 1U : 0U} - std::size_t{from ? 1U : 0U};
+    }
+    [[nodiscard]] std::optional<std::uint64_t> value() const {
+      return clients > 0 ? std::optional(bytes) : std::nullopt;
+    }
+  };
   struct Sums {
     report::Process process;
     std::map<std::uint64_t, Memory> clients;  ///< by client id: what each holds now
+    Held vram;
+    Held gtt;
     bool seen_inside = false;
   };
 
@@ -98,17 +113,12 @@ class ProcessSums {
   void set_memory(const ClientKey& client, const ClientUsage& usage, bool inside) {
     Sums& sums = sums_of(usage);
     sums.seen_inside = sums.seen_inside || inside;
-    sums.clients[client.second] = {usage.vram_bytes, usage.gtt_bytes};
-    std::optional<std::uint64_t> vram;
-    std::optional<std::uint64_t> gtt;
-    for (const auto& [id, memory] : sums.clients) {
-      if (memory.vram) {
-        vram = vram.value_or(0) + *memory.vram;
-      }
-      if (memory.gtt) {
-        gtt = gtt.value_or(0) + *memory.gtt;
-      }
-    }
+    Memory& memory = sums.clients[client.second];
+    sums.vram.change(memory.vram, usage.vram_bytes);
+    sums.gtt.change(memory.gtt, usage.gtt_bytes);
+    memory = {usage.vram_bytes, usage.gtt_bytes};
+    const std::optional<std::uint64_t> vram = sums.vram.value();
+    const std::optional<std::uint64_t> gtt = sums.gtt.value();
     // Before the stretch only the newest sum counts; inside it the largest.
     sums.process.vram_bytes = inside ? std::max(sums.process.vram_bytes, vram) : vram;
     sums.process.gtt_bytes = inside ? std::max(sums.process.gtt_bytes, gtt) : gtt;

@@ -140,6 +140,36 @@ TEST_CASE("an opening that hangs keeps neither the recording nor its end") {
   CHECK(recorder.session("a").segments().size() == 1);
 }
 
+TEST_CASE("a client that is closed holds no memory any more, if all processes could be read") {
+  SharedRecorder recorder(open_one_of_two);
+  const SessionClient client = recorder.attach();
+  REQUIRE(client.start(recorder.order("a", 1000)).gpu_name == "the first GPU");
+  ipc::ProcessesOrder processes;
+  processes.time_ns = monotonic_now_ns();
+  processes.clients.push_back({77, "game", kFirst, 5, {{"gfx", 1000}}, 4096, std::nullopt});
+  client.send(processes);
+  processes.time_ns += 500 * kNsPerMs;
+  processes.clients.clear();
+  processes.unreadable = 1;
+  client.send(processes);
+  processes.time_ns += 500 * kNsPerMs;
+  processes.unreadable = 0;
+  client.send(processes);
+  CHECK_FALSE(client.stop().cut);
+  const store::SessionReader session = recorder.session("a");
+  std::vector<store::ClientUsage> usage;
+  REQUIRE(session.for_each_client_usage([&](const store::ClientUsage& one) {
+    usage.push_back(one);
+    return Status();
+  }));
+  REQUIRE(usage.size() == 2);
+  CHECK(usage[0].vram_bytes == 4096);
+  CHECK(usage[1].time_ns == processes.time_ns);
+  CHECK(usage[1].vram_bytes == 0);
+  CHECK_FALSE(usage[1].gtt_bytes);
+  CHECK(usage[1].engine_ns.at("gfx") == 1000);
+}
+
 TEST_CASE("what the workload's processes used is in the file; unreadable ones are told once") {
   SharedRecorder recorder(open_one_of_two);
   const SessionClient client = recorder.attach();
