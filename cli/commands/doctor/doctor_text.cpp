@@ -12,9 +12,10 @@ namespace gputrace::commands {
 
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kWidth = 80;
 constexpr std::size_t kNameColumn = 10;
 constexpr std::size_t kWordsColumn = 38;
+constexpr std::size_t kDetailColumn = 12;
 
 void append_wrapped(std::string& text, std::string_view words, std::size_t indent) {
   for (const std::string& line : report::wrap(words, kWidth, indent)) {
@@ -71,9 +72,9 @@ void append_row(std::string& text, Mark mark, std::string_view name, std::string
 void append_detail(std::string& text, std::string_view label, std::string_view words) {
   if (!words.empty()) {
     append_wrapped(text,
-                   fmt::format("{:{}}{}: {}", "", kWordsColumn, label,
+                   fmt::format("{:{}}{}: {}", "", kDetailColumn, label,
                                report::escape_for_terminal(words, false)),
-                   kWordsColumn + 2);
+                   kDetailColumn + 2);
   }
 }
 

@@ -262,8 +262,7 @@ TEST_CASE("doctor names the group that a user of the render node has to join") {
   CHECK(source["state"] == "no");
   CHECK(source["errno"] == EACCES);
   CHECK(source["fix"].get<std::string>().find("usermod -aG render") != std::string::npos);
-  CHECK(diagnosis.text.find("GPU 0: cannot open /dev/dri/renderD128: Permission denied.") !=
-        std::string::npos);
+  CHECK(diagnosis.text.find("GPU 0: cannot open /dev/dri/renderD128: ") != std::string::npos);
 
   machine.world().ask_daemon = []() -> Result<ipc::StatusReply> { return ipc::StatusReply{}; };
   CHECK(machine.diagnose().can_record);  // through gputraced

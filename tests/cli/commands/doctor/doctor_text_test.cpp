@@ -17,10 +17,9 @@ TEST_CASE("rows stand in columns, wrap beside their name, and hold no control ch
   append_detail(text, "costs", "");
   CHECK(text ==
         "  ok      kernel                      Linux 6.12\\x1b[31m\n"
-        "          device                      one two three four five six seven eight nine ten "
-        "eleven twelve\n"
-        "                                      thirteen fourteen\n"
-        "                                      fix: do it\n");
+        "          device                      one two three four five six seven eight\n"
+        "                                      nine ten eleven twelve thirteen fourteen\n"
+        "            fix: do it\n");
 }
 
 TEST_CASE("a message is split from the advice that follows it") {
