@@ -82,6 +82,7 @@ Result<Device> find_device(const std::string& stated) {
   }
   if (cards.size() > 1) {
     std::vector<std::string> names;
+    names.reserve(cards.size());
     for (const Device& card : cards) {
       names.push_back(card.folder.parent_path().lexically_relative(folder).string());
     }
