@@ -294,9 +294,9 @@ class SensorBlock {
   }
 
   void append_rest() {
-    page_.line(fmt::format(" {} series in all, and the cost of reads: --json",
-                           report_.sensors.size()),
-               Ink::kDim);
+    page_.line(
+        fmt::format(" {} series in all, and the cost of reads: --json", report_.sensors.size()),
+        Ink::kDim);
   }
 
   Page& page_;
