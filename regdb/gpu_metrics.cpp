@@ -55,12 +55,15 @@ std::uint64_t raw_limit_of(std::string_view quantity) noexcept {
 
 bool is_plausible(const MetricsField& field, std::uint64_t raw,
                   const MetricsUnits* units) noexcept {
+  if (field.unit == "activity" || field.unit == "centi-percent") {
+    return true;  // an activity out of range is absent, no more: units of firmware differ
+  }
   if (!field.value_unit.empty()) {
     const double limit = limit_of(field.value_unit);
     return limit == 0 || scaled(static_cast<double>(raw), field.scale) <= limit;
   }
-  if (units == nullptr || field.unit == "activity") {
-    return raw <= raw_limit_of(field.unit);  // an activity out of range is absent, no more
+  if (units == nullptr) {
+    return raw <= raw_limit_of(field.unit);
   }
   const MetricsScale* scale = doubtful_unit(field, *units);
   return scaled(static_cast<double>(raw), scale->scale) <= limit_of(scale->unit);
@@ -190,7 +193,7 @@ std::string_view to_string(MetricAbsence absence) {
     case MetricAbsence::kZero:
       return "zero: not measured";
     case MetricAbsence::kOutOfRange:
-      return "out of range in the unit that was decided";
+      return "out of range in this unit";
   }
   return "";
 }
@@ -207,10 +210,21 @@ MetricValue decode_metric(std::span<const std::byte> table, const MetricsField& 
   const MetricsScale* scale = doubtful_unit(field, units);
   const double value =
       scaled(static_cast<double>(*raw), scale != nullptr ? scale->scale : field.scale);
-  if (scale != nullptr && value > limit_of(scale->unit)) {
+  const std::string& unit = metric_unit(field, units);
+  if (const double limit = limit_of(unit); limit != 0 && value > limit) {
     return {.value = std::nullopt, .absence = MetricAbsence::kOutOfRange};
   }
-  return {.value = metric_unit(field, units) == "%" ? std::min(value, 100.0) : value};
+  return {.value = unit == "%" ? std::min(value, 100.0) : value};
+}
+
+bool is_provided(std::span<const std::byte> table, const MetricsField& field, std::size_t element,
+                 const MetricsUnits& units) noexcept {
+  const auto raw = raw_metric(table, field, element);
+  if (!raw || *raw != 0 || !field.zero_is_absent) {
+    return raw.has_value();
+  }
+  const std::string& unit = metric_unit(field, units);
+  return unit == "W" || unit == "V";
 }
 
 const MetricsScale* doubtful_unit(const MetricsField& field, const MetricsUnits& units) noexcept {

@@ -107,7 +107,7 @@ enum class MetricAbsence {
   kNone,
   kNotProvided,  ///< all bits are ones
   kZero,         ///< zero where zero cannot be
-  kOutOfRange,   ///< of a doubtful unit alone: the value is none in the unit that was decided
+  kOutOfRange,   ///< an activity that there cannot be in the unit that it is taken to have
 };
 [[nodiscard]] std::string_view to_string(MetricAbsence absence);  ///< in words
 
@@ -118,6 +118,11 @@ struct MetricValue {
 /// One element of a table that check_metrics() passed. Allocates nothing.
 [[nodiscard]] MetricValue decode_metric(std::span<const std::byte> table, const MetricsField& field,
                                         std::size_t element, const MetricsUnits& units) noexcept;
+
+/// Whether this machine's driver gives the element at all, as far as one table tells: a temperature
+/// or an energy of 0 stays so, but a rail may be off now and on later.
+[[nodiscard]] bool is_provided(std::span<const std::byte> table, const MetricsField& field,
+                               std::size_t element, const MetricsUnits& units) noexcept;
 
 /// The decision of a field's unit; null where the unit is certain.
 [[nodiscard]] const MetricsScale* doubtful_unit(const MetricsField& field,

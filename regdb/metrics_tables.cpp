@@ -53,24 +53,42 @@ std::uint8_t format_of(std::string_view text) {
   return static_cast<std::uint8_t>(number(text.substr(0, text.find('.'))));
 }
 
+/// Absent of "2.x".
+std::optional<std::uint8_t> content_of(std::string_view text) {
+  const std::string_view content = text.substr(text.find('.') + 1);
+  return content == "x" ? std::nullopt : std::optional(static_cast<std::uint8_t>(number(content)));
+}
+
 void set_unit(MetricsField& field, std::string_view text) {
   struct Unit {
     std::string_view raw;
     double scale;
     std::string_view value;
   };
-  static constexpr std::array<Unit, 22> kUnits{{
-      {"C", 1, "C"},          {"W", 1, "W"},
-      {"mW", 0.001, "W"},     {"J/65536", 1.0 / 65536, "J"},
-      {"%", 1, "%"},          {"MHz", 1, "MHz"},
-      {"mV", 0.001, "V"},     {"mA", 0.001, "A"},
-      {"RPM", 1, "RPM"},      {"MB/s", 1e6, "bytes/s"},
-      {"KiB", 1024, "bytes"}, {"bits", 1, "bits"},
-      {"count", 1, "count"},  {"%sum", 1, "%sum"},
-      {"ns", 1, "ns"},        {"10ns", 10, "ns"},
-      {"us", 1, "us"},        {"GB/s", 1, "GB/s"},
-      {"Gbps", 1, "Gbit/s"},  {"0.1GT/s", 0.1, "GT/s"},
-      {"lanes", 1, "lanes"},  {"flag", 1, "flag"},
+  static constexpr std::array<Unit, 23> kUnits{{
+      {"C", 1, "C"},
+      {"W", 1, "W"},
+      {"mW", 0.001, "W"},
+      {"J/65536", 1.0 / 65536, "J"},
+      {"%", 1, "%"},
+      {"MHz", 1, "MHz"},
+      {"centi-percent", 0.01, "%"},
+      {"mV", 0.001, "V"},
+      {"mA", 0.001, "A"},
+      {"RPM", 1, "RPM"},
+      {"MB/s", 1e6, "bytes/s"},
+      {"KiB", 1024, "bytes"},
+      {"bits", 1, "bits"},
+      {"count", 1, "count"},
+      {"%sum", 1, "%sum"},
+      {"ns", 1, "ns"},
+      {"10ns", 10, "ns"},
+      {"us", 1, "us"},
+      {"GB/s", 1, "GB/s"},
+      {"Gbps", 1, "Gbit/s"},
+      {"0.1GT/s", 0.1, "GT/s"},
+      {"lanes", 1, "lanes"},
+      {"flag", 1, "flag"},
   }};
   field.zero_is_absent = text.ends_with('!');
   field.unit = text.substr(0, text.size() - (field.zero_is_absent ? 1 : 0));
@@ -131,14 +149,14 @@ void parse_line(std::string_view line, MetricsTables& tables) {
   if (keyword == "table") {
     MetricsLayout& layout = tables.layouts.emplace_back();
     layout.format = format_of(words.at(1));
-    layout.content =
-        static_cast<std::uint8_t>(number(words.at(1).substr(words.at(1).find('.') + 1)));
+    layout.content = content_of(words.at(1)).value_or(0);
   } else if (keyword == "size") {
     tables.layouts.back().size = number(words.at(1));
   } else if (keyword == "unit") {
     UnitRule& rule = tables.units.emplace_back();
     rule.quantity = words.at(1);
     rule.format = format_of(words.at(2));
+    rule.content = content_of(words.at(2));
     std::size_t at = 3;
     rule.range = parse_range(words, at);
     rule.unit = words.at(at);

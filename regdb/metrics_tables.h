@@ -29,6 +29,7 @@ struct GcRange {
 struct UnitRule {
   std::string quantity;  ///< "activity", "power", "temperature"
   std::uint8_t format = 0;
+  std::optional<std::uint8_t> content;  ///< absent: each
   GcRange range;
   std::string unit;  ///< "percent", "centi-percent", "W", "mW", "C", "centi-C"
   std::string why;

@@ -70,10 +70,11 @@ Evidence temperature_evidence(std::span<const std::byte> table, const MetricsLay
   return hottest >= 10 && hottest <= 150 ? Evidence::kCoarse : Evidence::kNone;
 }
 
-const UnitRule* find_rule(std::string_view quantity, std::uint8_t format,
+const UnitRule* find_rule(std::string_view quantity, const MetricsLayout& layout,
                           const std::optional<GcVersion>& gc) {
   for (const UnitRule& rule : metrics_tables().units) {
-    if (rule.quantity == quantity && rule.format == format && rule.range.contains(gc)) {
+    if (rule.quantity == quantity && rule.format == layout.format &&
+        rule.content.value_or(layout.content) == layout.content && rule.range.contains(gc)) {
       return &rule;
     }
   }
@@ -86,7 +87,7 @@ MetricsScale decide(const Quantity& quantity, const MetricsLayout& layout,
   if (std::none_of(layout.fields.begin(), layout.fields.end(), doubtful)) {
     return {.scale = 1, .unit = std::string(quantity.unit), .decision = {}};
   }
-  const UnitRule* rule = find_rule(quantity.name, layout.format, gc);
+  const UnitRule* rule = find_rule(quantity.name, layout, gc);
   bool fine = rule != nullptr && rule->unit == quantity.fine;
   std::string source = rule != nullptr ? rule->why : std::string("no table says");
   if (gc && rule != nullptr && rule->range.first) {

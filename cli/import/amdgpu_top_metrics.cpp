@@ -92,8 +92,7 @@ Result<AmdgpuTopMetricsSeries> AmdgpuTopMetricsSeries::define(
       continue;
     }
     for (std::size_t i = 0; i < field.count; ++i) {
-      const auto raw = regdb::raw_metric(table, field, i);
-      if (raw && !(*raw == 0 && field.zero_is_absent)) {
+      if (regdb::is_provided(table, field, i, series.units_)) {
         series.add_sensor({&field, i}, first.format, source);
       }
     }

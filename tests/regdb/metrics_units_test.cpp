@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 #include "regdb/gpu_metrics.h"
 #include "tests/support/metrics_table.h"
@@ -55,20 +56,50 @@ TEST_CASE("values overrule the table of units, and the decision says so") {
   const MetricsUnits units = units_of(table, kStrixHalo);
   CHECK(decoded(table, units, "average_gfx_activity").value == doctest::Approx(50));
   CHECK(units.activity.decision ==
-        "centi-percent: driver of GC 11.5.1 (smu14_driver_if_v14_0_0.h: [0-100]); "
+        "centi-percent: driver of GC 11.5.1 (smu_v14_0_0_ppt.c: firmware after 93.70.0; "
+        "before: centi-percent); "
         "overruled by the range test");
 }
 
-TEST_CASE(
-    "video activity in a unit of its own is absent, and spoils neither table nor GPU activity") {
+TEST_CASE("activity of Van Gogh is in percent since its firmware interface 3, by revision too") {
+  MetricsTable deck(2, 4);
+  deck.set("average_gfx_activity", 42).set("average_mm_activity", 7);
+  for (const auto& gc : {std::optional(kVanGogh), std::optional<GcVersion>()}) {
+    const MetricsUnits units = units_of(deck, gc);
+    CHECK(decoded(deck, units, "average_gfx_activity").value == 42);
+    CHECK(decoded(deck, units, "average_mm_activity").value == 7);
+  }
+  MetricsTable early(2, 2);
+  early.set("average_gfx_activity", 8775);
+  const MetricsUnits units = units_of(early, kVanGogh);
+  CHECK(decoded(early, units, "average_gfx_activity").value == 87.75);
+  CHECK(units.activity.decision ==
+        "centi-percent: driver of GC 10.3.1 (vangogh_ppt.c: firmware interface 3 and later; "
+        "before: centi-percent); overruled by the range test");
+}
+
+TEST_CASE("video activity of 3.0 is in centi-percent, whatever the unit of GPU activity") {
   MetricsTable table(3, 0);
   table.set("average_gfx_activity", 35).set("average_vcn_activity", 3512);
   const MetricsUnits units = units_of(table, kStrixHalo);
-  CHECK(check_metrics(table.bytes(), &units).fault == MetricsFault::kNone);
   CHECK(decoded(table, units, "average_gfx_activity").value == 35);
-  const MetricValue media = decoded(table, units, "average_vcn_activity");
-  CHECK_FALSE(media.value);
-  CHECK(media.absence == MetricAbsence::kOutOfRange);
+  CHECK(decoded(table, units, "average_vcn_activity").value == 35.12);
+}
+
+TEST_CASE("an activity that there cannot be is absent, and spoils neither table nor others") {
+  MetricsTable halo(3, 0);
+  halo.set("average_gfx_activity", 35).set("average_vcn_activity", 65000);
+  MetricsTable phoenix(2, 1);
+  phoenix.set("average_gfx_activity", 3500).set("average_mm_activity", 65000);
+  for (const auto& [table, media_name] :
+       {std::pair(&halo, "average_vcn_activity"), std::pair(&phoenix, "average_mm_activity")}) {
+    const MetricsUnits units = units_of(*table, std::nullopt);
+    CHECK(check_metrics(table->bytes(), &units).fault == MetricsFault::kNone);
+    CHECK(decoded(*table, units, "average_gfx_activity").value == 35);
+    const MetricValue media = decoded(*table, units, media_name);
+    CHECK_FALSE(media.value);
+    CHECK(media.absence == MetricAbsence::kOutOfRange);
+  }
 }
 
 TEST_CASE("0xffff is absent everywhere: no 655 % and no 65 W") {
@@ -130,8 +161,8 @@ TEST_CASE("without a GC version, or with one that is not listed, values decide a
   table.set("average_gfx_activity", 5600).set("average_socket_power", 9500);
   const MetricsUnits unknown = units_of(table, std::nullopt);
   CHECK(unknown.activity.decision ==
-        "centi-percent: GC version not known; no chip of 2.x is known with another unit; "
-        "range test agrees");
+        "centi-percent: GC version not known; only Van Gogh has 2.3; "
+        "overruled by the range test");
   CHECK(unknown.power.decision == "mW: GC version not known; most chips of 2.x; range test agrees");
   CHECK(units_of(table, kUnheardOf).power.decision == "mW: most chips of 2.x; range test agrees");
 }

@@ -161,13 +161,13 @@ class GpuMetricsReader final : public sampler::SensorReader {
  private:
   void add_series_of(const MetricsField& field) {
     for (std::size_t element = 0; element < field.count; ++element) {
-      const auto raw = regdb::raw_metric(file_.bytes(), field, element);
-      if (!raw || (*raw == 0 && field.zero_is_absent && !can_be_off(field))) {
-        continue;  // what this chip's driver left out at first it leaves out for ever
+      if (!regdb::is_provided(file_.bytes(), field, element, units_)) {
+        continue;
       }
       const std::string name =
           field.sensor + (field.count > 1 ? "_" + std::to_string(element) : "");
-      Series series{.field = &field, .element = element, .kind = kind_of(field), .last_raw = *raw};
+      const std::uint64_t raw = regdb::raw_metric(file_.bytes(), field, element).value_or(0);
+      Series series{.field = &field, .element = element, .kind = kind_of(field), .last_raw = raw};
       if (series.kind == SensorKind::kBits && field.width > 4) {
         add(series, name + "_low");
         series.shift = 32;
@@ -176,12 +176,6 @@ class GpuMetricsReader final : public sampler::SensorReader {
         add(series, name);
       }
     }
-  }
-
-  /// A rail may be off when the recording starts, and on later.
-  [[nodiscard]] bool can_be_off(const MetricsField& field) const {
-    const std::string& unit = regdb::metric_unit(field, units_);
-    return unit == "W" || unit == "V";
   }
 
   void add(const Series& series, std::string name) {
