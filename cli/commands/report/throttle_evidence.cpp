@@ -103,6 +103,13 @@ Witnesses choose_witnesses(const SensorSet& set, bool use_activity) {
     }
   }
   witnesses.cap = find_gauge(sensors, "power_cap");
+  const bool near_cap = witnesses.power && witnesses.cap &&
+                        sensors[*witnesses.power].max.value_or(0) >=
+                            kNearCap * sensors[*witnesses.cap].min.value_or(0);
+  if (!near_cap) {
+    witnesses.power.reset();
+    witnesses.cap.reset();
+  }
   witnesses.clock = find_gauge(sensors, "gfx_clock");
   if (!witnesses.clock) {
     witnesses.clock = find_gauge(sensors, "gfx_clock_average");
