@@ -63,10 +63,14 @@ tl::unexpected<Error> fail_to_open(int error_number, const std::string& node) {
   return tl::unexpected<Error>(std::move(error));
 }
 
+tl::unexpected<Error> fail_without_node(const GpuDevice& gpu) {
+  return fail(ErrorCode::kUnsupported,
+              gpu.card + " has no render node, which is the way in without root");
+}
+
 Result<UniqueFd> open_node(const GpuDevice& gpu) {
   if (gpu.render_node.empty()) {
-    return fail(ErrorCode::kUnsupported,
-                gpu.card + " has no render node, which is the way in without root");
+    return fail_without_node(gpu);
   }
   if (is_asleep(read_text(gpu.device_dir / "power" / "runtime_status").value_or(""))) {
     return fail(ErrorCode::kBusy,
@@ -161,6 +165,16 @@ std::vector<std::string> refusal_notes(const std::vector<OfferedRegister>& refus
 }
 
 }  // namespace
+
+Status check_render_node(const GpuDevice& gpu) {
+  if (gpu.render_node.empty()) {
+    return fail_without_node(gpu);
+  }
+  if (::faccessat(AT_FDCWD, gpu.render_node.c_str(), R_OK | W_OK, AT_EACCESS) != 0) {
+    return fail_to_open(errno, gpu.render_node.string());
+  }
+  return {};
+}
 
 bool is_in_gpu(const regdb::Register& reg, unsigned shader_engines) {
   const auto engine = number_after(reg.name, "GRBM_STATUS_SE");

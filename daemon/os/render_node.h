@@ -23,6 +23,10 @@ struct OpenedRenderNode {
 [[nodiscard]] Result<OpenedRenderNode> open_render_node(const GpuDevice& gpu,
                                                         const regdb::RegisterDatabase& regdb);
 
+/// Whether this process may open the node, by its permissions: nothing is opened. EACCES names the
+/// file and the group to join.
+[[nodiscard]] Status check_render_node(const GpuDevice& gpu);
+
 /// False for a shader engine beyond those that the GPU has.
 [[nodiscard]] bool is_in_gpu(const regdb::Register& reg, unsigned shader_engines);
 

@@ -160,6 +160,7 @@ void SharedSampling::end_loop(ReadingThread& reading) {
   std::unique_ptr<sampler::RegisterReader> reader = reading.join();
   const std::string error = reader->last_error();
   const bool lost = reader->registers().empty();
+  const bool woke = !lost && reader->is_over(monotonic_now_ns());
   if (lost) {
     reader.reset();  // a device that is gone cannot come back through the old descriptors
   }
@@ -181,9 +182,12 @@ void SharedSampling::end_loop(ReadingThread& reading) {
       return member.left_ns.has_value();
     });
     const std::optional<Wish> next = wish();
-    if (lost || !next) {
+    if (lost || woke || !next) {
       unused = std::move(reader_);
       unused_sensors = sensors_.close();
+      if (woke && next && gpu_) {
+        woken_ = gpu_->identity.name;
+      }
       gpu_.reset();
       gone_ = lost && next;
       look_again_ns_ = monotonic_now_ns() + kLookAgainNs;
@@ -196,7 +200,8 @@ void SharedSampling::end_loop(ReadingThread& reading) {
   changed_();
 }
 
-/// Sessions are there but no GPU: it vanished, or another session closed it in a race.
+/// Sessions are there but no GPU: it vanished, it woke up and is opened anew, or another session
+/// closed it in a race.
 void SharedSampling::look_for_gpu(std::unique_lock<std::mutex>& lock) {
   const std::int64_t wait_ns = gone_ ? look_again_ns_ - monotonic_now_ns() : 0;
   if (wait_ns > 0) {
@@ -217,12 +222,26 @@ void SharedSampling::look_for_gpu(std::unique_lock<std::mutex>& lock) {
   opening_since_ns_.reset();
   look_again_ns_ = monotonic_now_ns() + kLookAgainNs;
   if (!opened || opened->reader->registers().empty()) {
-    if (!std::exchange(gone_, true)) {
-      gone_since_ns_ = monotonic_now_ns();
-    }
+    miss_gpu(opened ? std::nullopt : std::optional(opened.error()));
     return;
   }
   take_gpu(std::move(*opened));
+}
+
+/// It could not be opened; without an error it offers no register.
+void SharedSampling::miss_gpu(const std::optional<Error>& error) {
+  if (!std::exchange(gone_, true)) {
+    gone_since_ns_ = monotonic_now_ns();
+  }
+  if (!std::exchange(woken_, std::nullopt)) {
+    return;  // told when it was lost
+  }
+  const std::string why = error ? error->message : "it offers no register to read";
+  const std::string text =
+      error && error->code == ErrorCode::kNotFound
+          ? fmt::format("the GPU was asleep and is gone: {}; it is looked for each second", why)
+          : fmt::format("the GPU woke up and cannot be recorded: {}; tried again each second", why);
+  tell({{gone_since_ns_, "device_gone", text}, text});
 }
 
 }  // namespace gputrace::recorder

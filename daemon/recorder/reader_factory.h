@@ -26,6 +26,8 @@ struct OpenedGpu {
   std::vector<std::unique_ptr<sampler::SensorReader>> machine_sensors;  ///< of the whole machine
   /// False while the GPU sleeps; asking wakes nothing. Empty = it is always awake.
   std::function<bool()> is_awake;
+  /// It sleeps, and nothing of it was opened: the reader is over once somebody has woken it.
+  bool is_asleep = false;
   std::vector<std::string> notes;  ///< worth telling the user: what a better source would add
   double load_seconds = 0;         ///< of a simulated GPU
 };

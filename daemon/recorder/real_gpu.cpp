@@ -9,6 +9,7 @@
 #include "daemon/os/register_source.h"
 #include "daemon/os/runtime_status.h"
 #include "daemon/os/sensors/sensors.h"
+#include "daemon/os/sleeping_reader.h"
 #include "regdb/register_database.h"
 
 namespace gputrace::recorder {
@@ -36,6 +37,27 @@ void add_notes(const std::vector<os::SourceFinding>& findings, std::vector<std::
   }
 }
 
+Result<OpenedGpu> open_asleep(const os::GpuDevice& gpu, const os::SystemRoots& roots) {
+  Result<os::SleepingGpu> sleeping =
+      os::open_sleeping_gpu(gpu, regdb::RegisterDatabase::built_in());
+  if (!sleeping) {
+    return tl::unexpected(sleeping.error());
+  }
+  OpenedGpu result;
+  result.identity = std::move(sleeping->identity);
+  result.regdb_table = std::move(sleeping->regdb_table);
+  result.reader = std::move(sleeping->reader);
+  result.is_asleep = true;
+  os::OpenedSensors machine = os::open_machine_sensors(roots);
+  result.machine_sensors = std::move(machine.readers);
+  result.notes.push_back(fmt::format(
+      "{} slept when the recording began; gputrace wakes no GPU: it is shown as asleep, "
+      "and recorded from when a program wakes it",
+      result.identity.name));
+  add_notes(machine.findings, result.notes);
+  return result;
+}
+
 }  // namespace
 
 Result<OpenedGpu> open_real_gpu(const GpuRequest& request, const os::SystemRoots& roots) {
@@ -56,10 +78,17 @@ Result<OpenedGpu> open_real_gpu(const GpuRequest& request, const os::SystemRoots
   if (!gpu) {
     return tl::unexpected(gpu.error());
   }
+  const auto is_awake = [status = std::make_shared<os::RuntimeStatus>(gpu->device_dir)] {
+    return status->look() != os::PowerState::kAsleep;
+  };
+  if (!is_awake()) {
+    return open_asleep(*gpu, roots);
+  }
   Result<os::OpenedRegisters> opened =
       os::open_registers(*gpu, *source, regdb::RegisterDatabase::built_in(), roots);
   if (!opened) {
-    return tl::unexpected(opened.error());
+    const bool fell_asleep = opened.error().code == ErrorCode::kBusy && !is_awake();
+    return fell_asleep ? open_asleep(*gpu, roots) : tl::unexpected(opened.error());
   }
   OpenedGpu result;
   result.identity = std::move(opened->identity);
@@ -70,9 +99,7 @@ Result<OpenedGpu> open_real_gpu(const GpuRequest& request, const os::SystemRoots
   os::OpenedSensors machine = os::open_machine_sensors(roots);
   result.sensors = std::move(sensors.readers);
   result.machine_sensors = std::move(machine.readers);
-  result.is_awake = [status = std::make_shared<os::RuntimeStatus>(gpu->device_dir)] {
-    return status->look() != os::PowerState::kAsleep;
-  };
+  result.is_awake = is_awake;
   sensors.findings.insert(sensors.findings.end(), machine.findings.begin(), machine.findings.end());
   add_notes(sensors.findings, result.notes);
   return result;

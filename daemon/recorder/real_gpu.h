@@ -7,8 +7,8 @@
 
 namespace gputrace::recorder {
 
-/// Finds the GPU that the request selects and opens the best of its sources. kNotFound without a
-/// GPU; may be called again after an unplug.
+/// Finds the GPU that the request selects and opens the best of its sources; of one that sleeps
+/// nothing is opened. kNotFound without a GPU; may be called again after an unplug or a sleep.
 [[nodiscard]] Result<OpenedGpu> open_real_gpu(const GpuRequest& request,
                                               const os::SystemRoots& roots);
 

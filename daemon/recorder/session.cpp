@@ -166,6 +166,10 @@ Result<ipc::ReadyAnswer> Session::start(const ipc::StartOrder& order) {
 }
 
 Result<ipc::ReadyAnswer> Session::begin(const ipc::StartOrder& order, const GpuOnOffer& gpu) {
+  if (gpu.is_asleep && order.purpose == ipc::Purpose::kBackground) {
+    return fail(ErrorCode::kBusy,
+                gpu.identity.name + " is asleep, and monitoring follows only a GPU that is awake");
+  }
   if (options_.before_file) {
     if (const Status status = options_.before_file(); !status) {
       return tl::unexpected(status.error());

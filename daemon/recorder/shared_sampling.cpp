@@ -64,12 +64,19 @@ Result<GpuOnOffer> SharedSampling::open(const GpuRequest& request) {
 }
 
 const GpuOnOffer& SharedSampling::take_gpu(OpenedGpu&& opened) {
+  std::optional<std::string> woken = std::exchange(woken_, std::nullopt);
+  if (members_.empty()) {
+    woken.reset();  // the sessions that it concerned have ended
+  } else if (woken) {
+    opened.identity.name = *woken;  // libdrm may know another, and one session has one GPU
+  }
   const auto registers = opened.reader->registers();
   const GpuOnOffer& offer = gpu_.emplace(GpuOnOffer{std::move(opened.identity),
                                                     std::move(opened.regdb_table),
                                                     {registers.begin(), registers.end()},
                                                     std::move(opened.notes),
-                                                    opened.load_seconds});
+                                                    opened.load_seconds,
+                                                    opened.is_asleep});
   if (!offer.identity.pci.empty()) {
     request_.gpu =
         offer.identity.pci;  // this one again if it vanishes, whatever its number is then
@@ -77,9 +84,13 @@ const GpuOnOffer& SharedSampling::take_gpu(OpenedGpu&& opened) {
   reader_ = std::move(opened.reader);
   sensors_.open({offer.identity.pci, std::move(opened.sensors), std::move(opened.machine_sensors),
                  std::move(opened.is_awake)});
-  states_ = {};
+  const std::int64_t now_ns = monotonic_now_ns();
+  if (woken) {
+    go_on_after_sleep(offer, now_ns);
+  } else {
+    states_ = {};
+  }
   if (std::exchange(gone_, false)) {
-    const std::int64_t now_ns = monotonic_now_ns();
     tell({{now_ns, "device_back",
            fmt::format("the GPU is back after {:.1f} s", seconds(now_ns - gone_since_ns_))},
           {}});
@@ -87,6 +98,17 @@ const GpuOnOffer& SharedSampling::take_gpu(OpenedGpu&& opened) {
   }
   work_.notify_one();
   return offer;
+}
+
+/// The states of the samples go on: they tell how long it slept.
+void SharedSampling::go_on_after_sleep(const GpuOnOffer& offer, std::int64_t now_ns) {
+  next_reason_ = offer.is_asleep ? "the GPU fell asleep again" : "the GPU woke up";
+  if (offer.is_asleep) {
+    return;
+  }
+  for (const std::string& note : offer.notes) {  // nobody could know them when the sessions began
+    tell({{now_ns, "note", note}, offer.identity.name + ": " + note});
+  }
 }
 
 double SharedSampling::rate_with(double rate_hz) const {

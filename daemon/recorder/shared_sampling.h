@@ -30,6 +30,7 @@ struct GpuOnOffer {
   std::vector<sampler::OfferedRegister> registers;
   std::vector<std::string> notes;
   double load_seconds = 0;
+  bool is_asleep = false;  ///< nothing of it is open
 };
 
 /// What a session asks of the loops.
@@ -94,6 +95,7 @@ class SharedSampling {
             const sampler::SamplingTotals& added);
   void end_loop(ReadingThread& reading);
   void look_for_gpu(std::unique_lock<std::mutex>& lock);
+  void miss_gpu(const std::optional<Error>& error);
 
   // With mutex_ held.
   [[nodiscard]] std::optional<Wish> wish() const;
@@ -103,6 +105,7 @@ class SharedSampling {
   [[nodiscard]] std::size_t active() const;
   [[nodiscard]] std::int64_t stuck_ns() const;
   const GpuOnOffer& take_gpu(OpenedGpu&& opened);
+  void go_on_after_sleep(const GpuOnOffer& offer, std::int64_t now_ns);
 
   ReaderFactory open_gpu_;
   std::function<void()> changed_;
@@ -122,6 +125,8 @@ class SharedSampling {
   Wish running_;
   std::vector<Refusal> refused_;
   std::vector<Member> members_;
+  /// The name of the GPU that is looked for, if it slept and its reader is over.
+  std::optional<std::string> woken_;
   bool gone_ = false;
   std::int64_t gone_since_ns_ = 0;
   std::int64_t look_again_ns_ = 0;

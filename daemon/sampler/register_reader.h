@@ -65,6 +65,10 @@ class RegisterReader {
   /// The set on offer; changes only inside drop_lost().
   [[nodiscard]] virtual std::span<const OfferedRegister> registers() const noexcept = 0;
 
+  /// True when the GPU is to be opened anew, by another reader: one that slept is awake. Asked
+  /// before each read; once true it stays so. Never allocates, throws or blocks.
+  [[nodiscard]] virtual bool is_over(std::int64_t /*now_ns*/) noexcept { return false; }
+
   /// One sample of every register. `now_ns` (CLOCK_MONOTONIC) is when the loop began the tick.
   /// Never allocates, throws or logs; a failure is a state, and a word without kValid has no
   /// meaning. May block as long as the driver does.

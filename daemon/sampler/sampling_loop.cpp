@@ -83,6 +83,9 @@ void SamplingLoop::run(const std::stop_token& stop) {
       skip_missed(*now_ns);
       continue;
     }
+    if (reader_.is_over(*now_ns)) {
+      break;
+    }
     const bool lost = take_sample(due_ns, *now_ns);
     period_ = next_wanted(period_ + 1);
     if (lost) {

@@ -19,6 +19,8 @@ namespace gputrace::test {
 
 class FakeRegisterReader final : public sampler::RegisterReader {
  public:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
   explicit FakeRegisterReader(std::vector<std::string> names = {"GRBM_STATUS"}) {
     std::uint32_t offset = 0x2004;
     for (std::string& name : names) {
@@ -44,6 +46,8 @@ class FakeRegisterReader final : public sampler::RegisterReader {
   void block_at(std::uint64_t read_index) { block_at_ = read_index; }
   void wait_until_blocked() const { blocked_.wait(); }
   void unblock() { unblocked_.count_down(); }
+  /// It is over when so many reads are done.
+  void end_at(std::uint64_t reads) { over_at_ = reads; }
   /// Runs at the start of every read, with its number: to move a clock, or to request a stop.
   void on_read(std::function<void(std::uint64_t)> hook) { hook_ = std::move(hook); }
   void set_last_error(std::string text) { last_error_ = std::move(text); }
@@ -52,6 +56,10 @@ class FakeRegisterReader final : public sampler::RegisterReader {
 
   [[nodiscard]] std::span<const sampler::OfferedRegister> registers() const noexcept override {
     return offered_;
+  }
+
+  [[nodiscard]] bool is_over(std::int64_t /*now_ns*/) noexcept override {
+    return reads_ >= over_at_;
   }
 
   void read(std::int64_t /*now_ns*/, sampler::ReadBuffer out) noexcept override {
@@ -86,8 +94,6 @@ class FakeRegisterReader final : public sampler::RegisterReader {
   [[nodiscard]] std::string last_error() const override { return last_error_; }
 
  private:
-  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-
   struct Answer {
     std::vector<std::uint32_t> words{0x3028};
     sampler::SampleState state = sampler::SampleState::kValid;
@@ -99,6 +105,7 @@ class FakeRegisterReader final : public sampler::RegisterReader {
   std::vector<Answer> answers_;
   std::uint32_t cost_ns_ = 1500;
   std::uint64_t block_at_ = kNever;
+  std::uint64_t over_at_ = kNever;
   std::latch blocked_{1};
   std::latch unblocked_{1};
   std::function<void(std::uint64_t)> hook_;

@@ -108,16 +108,7 @@ std::string GpuUse::describe(const std::string& pdev) const {
 
 void GpuUse::note_sleep(const std::string& pci) {
   const std::optional<os::GpuDevice> gpu = find_gpu(roots_, pci);
-  if (!gpu) {
-    return;
-  }
-  if (os::is_asleep(gpu->runtime_status)) {
-    notes_.push_back(
-        fmt::format("{} was asleep when the recording began; gputrace wakes no GPU and samples it "
-                    "while something else keeps it awake",
-                    gpu->identity.name));
-  }
-  if (os::has_runtime_power_management(*gpu)) {
+  if (gpu && os::has_runtime_power_management(*gpu)) {
     notes_.push_back(
         fmt::format("{} may sleep when nothing uses it; while it is awake, sampling keeps it so",
                     gpu->identity.name));

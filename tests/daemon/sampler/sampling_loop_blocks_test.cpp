@@ -88,6 +88,18 @@ TEST_CASE("when the last register is lost the loop ends and says why in an empty
   CHECK(blocks[1].segment_start->lost.at(0).reason == "the device was unplugged");
 }
 
+TEST_CASE("when the reader is over the loop ends with the sample before, and nothing is lost") {
+  LoopRig rig({.rate_hz = 1000});
+  rig.reader.end_at(10);
+  const auto blocks = rig.run();  // no stop: it would hang
+  REQUIRE(blocks.size() == 1);
+  CHECK(blocks[0].size == 10);
+  CHECK(blocks[0].totals.ticks == 10);
+  REQUIRE(blocks[0].segment_start);
+  CHECK(blocks[0].segment_start->lost.empty());
+  CHECK(rig.reader.reads() == 10);
+}
+
 TEST_CASE(
     "ticks without a free block are counted as dropped, in the next block and in the totals") {
   LoopRig rig({.rate_hz = 1000}, {"GRBM_STATUS"}, 2);
