@@ -49,8 +49,9 @@ SourceReading read_source(const os::SourceFinding& finding, sampler::SensorReade
 }
 
 std::string number_text(double value, std::string_view unit) {
-  if (unit == "bytes" && std::abs(value) >= 1e6) {
-    return fmt::format("{:.0f} MB", value / 1e6);
+  constexpr double kMiB = 1024.0 * 1024.0;  // as in reports
+  if (unit == "bytes" && std::abs(value) >= kMiB) {
+    return fmt::format("{:.0f} MiB", value / kMiB);
   }
   if (unit == "bits") {
     return fmt::format("{:#x}", static_cast<std::uint64_t>(value));
