@@ -48,8 +48,9 @@ struct SampledRegister {
   std::optional<double> read_cost_ns;
 };
 
-/// samples, unknown, its reasons and asleep_s are about the selection; all else is about the whole
-/// segment. A sample is one tick; unknown is that of the register with most of them.
+/// samples, unknown, its reasons, asleep_s and asleep_share are about the selection; all else is
+/// about the whole segment. Sleep is that of all segments of the GPU. A sample is one tick; unknown
+/// is that of the register with most of them.
 struct Sampling {
   std::optional<double> rate_hz;
   std::optional<double> achieved_hz;

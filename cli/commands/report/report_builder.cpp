@@ -176,6 +176,34 @@ bool has_register(const StoredSegment& segment, std::string_view name) {
                      [name](const sampler::OfferedRegister& reg) { return reg.name == name; });
 }
 
+/// A GPU that sleeps when its recording begins does so in a segment of its own. Those in which it
+/// slept all the time are left out of `segments` then: they lack no register.
+Status add_sleep(const store::SessionReader& session, const Timeline& timeline,
+                 std::vector<const StoredSegment*>& segments, report::Sampling& sampling) {
+  std::vector<const StoredSegment*> awake;
+  double asleep_s = 0;
+  double shown_s = 0;
+  for (const StoredSegment* segment : segments) {
+    const auto states = session.state_counts(*segment, timeline.selection);
+    if (!states) {
+      return tl::unexpected<Error>(states.error());
+    }
+    const double seconds = static_cast<double>(overlap_ns(*segment, timeline)) / 1e9;
+    const std::optional<double> share = asleep_share_of(*states);
+    asleep_s += share.value_or(0) * seconds;
+    shown_s += share ? seconds : 0;
+    if (share.value_or(0) < 1) {
+      awake.push_back(segment);
+    }
+  }
+  if (shown_s > 0) {
+    sampling.asleep_s = asleep_s;
+    sampling.asleep_share = asleep_s / shown_s;
+  }
+  segments = std::move(awake);
+  return {};
+}
+
 /// Busy fractions of a register that some segments lack are about a part of the time.
 void explain_partly_read(const std::vector<const StoredSegment*>& segments,
                          report::Report& report) {
@@ -235,6 +263,11 @@ Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterD
     report.sampling.unknown.reset();
   }
   report.unknown_registers = unknown_registers(*map, main, *states, imported);
+  if (!imported && shown.size() > 1) {
+    if (Status status = add_sleep(session, timeline, shown, report.sampling); !status) {
+      return tl::unexpected<Error>(status.error());
+    }
+  }
   explain_partly_read(shown, report);
   return units.has_window_means();
 }

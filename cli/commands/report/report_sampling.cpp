@@ -57,11 +57,9 @@ void add_states(const std::vector<store::SessionReader::StateCounts>& counts, do
                 bool imported, report::Sampling& sampling) {
   std::uint64_t samples = 0;
   std::uint64_t most_unknown = 0;
-  std::uint64_t asleep = 0;
   for (const store::SessionReader::StateCounts& reg : counts) {
     const std::uint64_t unknown = count_unknown(reg.by_state);
     samples = std::max(samples, count_all(reg.by_state));
-    asleep = std::max(asleep, reg.by_state[static_cast<std::size_t>(SampleState::kAsleep)]);
     if (unknown > most_unknown) {
       most_unknown = unknown;
       sampling.unknown_reasons = reasons_of(reg.by_state);
@@ -69,9 +67,9 @@ void add_states(const std::vector<store::SessionReader::StateCounts>& counts, do
   }
   sampling.samples = samples;
   sampling.unknown = most_unknown;
-  if (!imported && samples > 0) {
-    sampling.asleep_share = static_cast<double>(asleep) / static_cast<double>(samples);
-    sampling.asleep_s = *sampling.asleep_share * shown_s;
+  if (const std::optional<double> share = imported ? std::nullopt : asleep_share_of(counts)) {
+    sampling.asleep_share = *share;
+    sampling.asleep_s = *share * shown_s;
   }
 }
 
@@ -153,6 +151,18 @@ std::optional<std::string> reason_unknown(
 }
 
 }  // namespace
+
+std::optional<double> asleep_share_of(
+    const std::vector<store::SessionReader::StateCounts>& counts) {
+  std::uint64_t samples = 0;
+  std::uint64_t asleep = 0;
+  for (const store::SessionReader::StateCounts& reg : counts) {
+    samples = std::max(samples, count_all(reg.by_state));
+    asleep = std::max(asleep, reg.by_state[static_cast<std::size_t>(SampleState::kAsleep)]);
+  }
+  return samples == 0 ? std::nullopt
+                      : std::optional(static_cast<double>(asleep) / static_cast<double>(samples));
+}
 
 report::Sampling sampling_of(const StoredSegment& segment,
                              const std::vector<store::SessionReader::StateCounts>& states,

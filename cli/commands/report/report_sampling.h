@@ -1,6 +1,7 @@
 // How a segment was sampled, and which registers of its GPU say nothing in a report.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cli/report/report.h"
@@ -14,6 +15,10 @@ namespace gputrace::commands {
 [[nodiscard]] report::Sampling sampling_of(
     const store::StoredSegment& segment,
     const std::vector<store::SessionReader::StateCounts>& states, double shown_s, bool imported);
+
+/// Of the samples; absent without any.
+[[nodiscard]] std::optional<double> asleep_share_of(
+    const std::vector<store::SessionReader::StateCounts>& counts);
 
 /// Registers of the GPU's table that were not read, or gave no valid sample, with the reason.
 /// Shader engines that the GPU does not have are left out.

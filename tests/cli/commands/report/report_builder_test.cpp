@@ -213,20 +213,18 @@ TEST_CASE("a table that this version does not know is a warning, not a failure")
 
 namespace {
 
-/// Two segments of one GPU: STATUS and STATUS2 for 1 s, then STATUS alone for 3 s.
-void write_two_segments(const std::filesystem::path& path) {
-  test::SessionRecipe first = game();
+/// Two segments of one GPU: the first for 1 s, then the second for 3 s.
+void write_two_segments(const std::filesystem::path& path, const test::SessionRecipe& first,
+                        test::SessionRecipe second, const std::string& reason) {
   store::SessionDescription description;
   description.started = TimeAnchor{first.start_ns, first.start_ns, 1'790'000'000'000'000'000};
   auto writer = store::SessionWriter::create(path, store::OnExisting::kRefuse, description);
   REQUIRE(writer);
   REQUIRE(writer->begin_segment(test::segment_of(first)));
   REQUIRE(writer->write_block(test::block_of(first, 0, 1000)));
-  test::SessionRecipe second = game();
-  second.registers = {"GRBM_STATUS"};
   second.start_ns += kNsPerSecond;
   store::SegmentDescription segment = test::segment_of(second);
-  segment.reason = "register lost: GRBM_STATUS2";
+  segment.reason = reason;
   REQUIRE(writer->begin_segment(segment));
   for (std::size_t i = 0; i < 3; ++i) {
     REQUIRE(writer->write_block(test::block_of(second, i * 1000, (i + 1) * 1000)));
@@ -239,7 +237,9 @@ void write_two_segments(const std::filesystem::path& path) {
 TEST_CASE("units are summed over the segments of one GPU, and segments are listed") {
   const test::TempDir folder;
   const std::filesystem::path path = folder.path() / "s.gputrace";
-  write_two_segments(path);
+  test::SessionRecipe second = game();
+  second.registers = {"GRBM_STATUS"};
+  write_two_segments(path, game(), second, "register lost: GRBM_STATUS2");
   const report::Report report = must_report(path);
   REQUIRE(report.segments.size() == 2);
   CHECK_FALSE(report.segments[0].main);
@@ -259,4 +259,24 @@ TEST_CASE("units are summed over the segments of one GPU, and segments are liste
   const report::Report begin = must_report(path, options);
   CHECK(begin.segments[0].main);
   CHECK(find_unit(begin, "GRBM_STATUS", "GUI_ACTIVE")->samples.value_or(0) < 1510);
+}
+
+TEST_CASE(
+    "a GPU that slept until it was woken: its sleep counts, and no register was lacking then") {
+  const test::TempDir folder;
+  const std::filesystem::path path = folder.path() / "s.gputrace";
+  test::SessionRecipe asleep = game();
+  asleep.registers = {"GRBM_STATUS"};
+  asleep.state = [](std::size_t, std::size_t) { return SampleState::kAsleep; };
+  write_two_segments(path, asleep, game(), "the GPU woke up");
+  const report::Report report = must_report(path);
+  CHECK(report.sampling.asleep_s.value_or(-1) == doctest::Approx(1).epsilon(0.01));
+  CHECK(report.sampling.asleep_share.value_or(-1) == doctest::Approx(0.25).epsilon(0.01));
+  CHECK(report.sampling.samples == 3000U);
+  CHECK(report.sampling.unknown == 0U);
+  CHECK(find_unit(report, "GRBM_STATUS2", "EA_BUSY")->samples == 3000U);
+  for (const report::UnknownRegister& reg : report.unknown_registers) {
+    CHECK(reg.reason.find("some segments only") == std::string::npos);
+  }
+  CHECK(report.band.rows.at(0).cells[0].state == report::BandState::kAsleep);
 }
