@@ -77,13 +77,23 @@ contains "session of an unplugged GPU" "$folder/gone.json" '"exit_code": 5'
 contains "an unplugged GPU" "$folder/gone.err" "was unplugged"
 check "times that an unplug is told" 1 "$(grep -o 'was unplugged' "$folder/gone.err" | wc -l)"
 
+# The node cannot be opened when the GPU wakes; then it can.
 touched=$(sed -n 's/^ioctls=//p' "$control")
+opened=$(sed -n 's/^opens=//p' "$control")
 echo suspended=1 >"$control"
-record asleep "exit 6"
-check "status when the GPU sleeps" 1 $?
-contains "a sleeping GPU" "$folder/asleep.err" "asleep"
-check "calls on a sleeping GPU" "$touched" "$(sed -n 's/^ioctls=//p' "$control")"
-echo suspended=0 >"$control"
+echo open_errno=13 >"$control"
+record woken "
+  kinds() { \$gputrace sql \$folder/woken 'SELECT kind FROM events'; }
+  until kinds | grep -q runtime_suspend; do :; done
+  grep '^ioctls=\|^opens=' \$0 >\$folder/slept
+  echo suspended=0 >\$0
+  until kinds | grep -q device_gone; do :; done
+  echo open_errno=0 >\$0
+  until kinds | grep -q device_back; do :; done; exit 6"
+check "status when the GPU sleeps" 6 $?
+check "calls on a sleeping GPU" "ioctls=$touched" "$(grep ioctls "$folder/slept")"
+check "opens of a sleeping GPU" "opens=$opened" "$(grep opens "$folder/slept")"
+contains "a GPU that woke and cannot be opened" "$folder/woken.err" "the GPU woke up and cannot be recorded"
 
 echo open_errno=13 >"$control"
 record denied "exit 6"

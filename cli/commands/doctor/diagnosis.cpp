@@ -28,7 +28,8 @@ std::string pack(const Section& section) {
   return Json{{"text", section.text},
               {"json", section.json},
               {"can_record", section.can_record},
-              {"why_not", section.why_not}}
+              {"why_not", section.why_not},
+              {"is_asleep", section.is_asleep}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -38,7 +39,8 @@ Result<Section> unpack(const std::string& packed) {
     return fail(ErrorCode::kCorrupt, "the process that looked gave no answer");
   }
   return Section{json.value("text", ""), json.value("json", "null"),
-                 json.value("can_record", false), json.value("why_not", "")};
+                 json.value("can_record", false), json.value("why_not", ""),
+                 json.value("is_asleep", false)};
 }
 
 Result<ipc::StatusReply> ask_gputraced() {
@@ -95,19 +97,27 @@ std::string no_gpu_text(const os::SystemRoots& roots) {
 
 std::string verdict(const std::vector<std::pair<std::size_t, Section>>& gpus, bool one_was_named) {
   std::size_t able = 0;
+  std::string asleep;
   for (const auto& [index, section] : gpus) {
     able += section.can_record ? 1U : 0U;
+    if (section.is_asleep) {
+      asleep += fmt::format(
+          " GPU {} sleeps: its registers are read from when a program wakes it, which gputrace "
+          "does not.",
+          index);
+    }
   }
   if (gpus.empty()) {
     return "Nothing can be recorded here: there is no AMD GPU with the amdgpu driver.";
   }
   if (able > 0 && one_was_named) {
-    return fmt::format("GPU {} can be recorded, with registers.", gpus.front().first);
+    return fmt::format("GPU {} can be recorded, with registers.", gpus.front().first) + asleep;
   }
   if (able > 0) {
-    return gpus.size() == 1
-               ? "The GPU can be recorded, with registers."
-               : fmt::format("{} of {} GPUs can be recorded, with registers.", able, gpus.size());
+    return (gpus.size() == 1 ? "The GPU can be recorded, with registers."
+                             : fmt::format("{} of {} GPUs can be recorded, with registers.", able,
+                                           gpus.size())) +
+           asleep;
   }
   std::string text = "Nothing can be recorded now.";
   for (const auto& [index, section] : gpus) {

@@ -23,8 +23,9 @@ namespace gputrace::commands {
 struct Section {
   std::string text;
   std::string json;
-  bool can_record = false;  ///< of a GPU: registers can be recorded now
+  bool can_record = false;  ///< of a GPU: a recording with registers is possible
   std::string why_not;
+  bool is_asleep = false;  ///< of a GPU that can be recorded: only when somebody has woken it
 };
 
 /// All that a diagnosis asks of the world.

@@ -8,6 +8,7 @@
 #include "cli/commands/doctor/doctor_text.h"
 #include "cli/commands/doctor/sensor_rows.h"
 #include "daemon/os/sensors/sensors.h"
+#include "daemon/os/sleeping_reader.h"
 #include "regdb/register_database.h"
 
 namespace gputrace::commands {
@@ -71,12 +72,23 @@ bool gives_registers(const os::RegisterFindings& findings) {
                      [](const auto& source) { return source.state == SourceState::kWorks; });
 }
 
+/// A recording of it begins at once, and reads registers when somebody has woken it.
+void judge_asleep(const os::GpuDevice& device, bool daemon_answers, Section& section) {
+  const auto sleeping = os::open_sleeping_gpu(device, regdb::RegisterDatabase::built_in());
+  section.can_record = sleeping.has_value() ||
+                       (daemon_answers && sleeping.error().code == ErrorCode::kPermissionDenied);
+  section.is_asleep = section.can_record;
+  if (!section.can_record) {
+    section.why_not = sleeping.error().message;
+  }
+}
+
 void judge(const GpuLook& look, bool daemon_answers, Section& section) {
   const os::GpuDevice& device = look.registers.device;
   if (!look.unsupported.empty()) {
     section.why_not = look.unsupported;
   } else if (os::is_asleep(device.runtime_status)) {
-    section.why_not = "it is asleep and is not woken; start the program that uses it first";
+    judge_asleep(device, daemon_answers, section);
   } else if (gives_registers(look.registers) || daemon_answers) {
     section.can_record = true;
   } else {
@@ -110,7 +122,7 @@ void append_power(std::string& text, const GpuLook& look) {
   const bool asleep = os::is_asleep(device.runtime_status);
   std::string state = device.runtime_status.empty() ? "unknown" : device.runtime_status;
   if (asleep) {
-    state += ": nothing of the device was touched";
+    state += ": nothing of the device was touched; a recording waits for a program to wake it";
   } else if (power.may_suspend) {
     state += ", may suspend when unused";
     if (const auto& delay = power.autosuspend_ms; delay.has_value()) {
