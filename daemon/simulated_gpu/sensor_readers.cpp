@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -193,7 +194,8 @@ class MachineReader final : public ReaderBase {
     const SensorValues now_values = now();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double step = machine_values_[i].step;
-      values[i] = std::floor(machine_values_[i].value(now_values) / step) * step;
+      // A counter begins at 0; rounding of an interval of no length must not put it below.
+      values[i] = std::floor(std::max(0.0, machine_values_[i].value(now_values)) / step) * step;
     }
     return SensorOutcome::kRead;
   }
