@@ -73,8 +73,9 @@ ipc::StartOrder with_sensors(ipc::StartOrder order) {
 }
 
 std::vector<std::string> source_names(const store::SessionReader& session) {
-  std::vector<std::string> names;
   const std::vector<store::StoredSensorSource> sources = session.sensor_sources().value();
+  std::vector<std::string> names;
+  names.reserve(sources.size());
   for (const store::StoredSensorSource& source : sources) {
     names.push_back(source.source.name);
   }
