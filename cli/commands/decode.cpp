@@ -32,9 +32,9 @@ GPU, else 11.0.1; the first line says which.
 
 --gpu-metrics decodes one table of the firmware, --sysfs all sensors of a device
 folder such as /sys/class/drm/card0/device, or of the one GPU in a copy of /sys.
-Both also take a copy from another
-machine, so this machine's GPU says nothing about it; --gc does. Of a GPU that
-sleeps, --sysfs reads no sensor: that would wake it.
+Both also take copies from another machine, so this machine's GPU says nothing
+about them; --gc does. Of a GPU that sleeps, --sysfs reads no sensor: that would
+wake it.
 )";
 
 constexpr std::string_view kExamples =
@@ -42,12 +42,12 @@ constexpr std::string_view kExamples =
     "  gputrace decode --gc 11.0.1 GRBM_STATUS=0xA0003028 GRBM_STATUS2=0x00000008\n"
     "  gputrace decode --list\n"
     "  gputrace decode --list --gc 10.3.0\n"
-    "  gputrace decode --gpu-metrics /sys/class/drm/card0/device/gpu_metrics --gc 11.0.1\n"
-    "  gputrace decode --sysfs /sys/class/drm/card0/device --json\n"
+    "  gputrace decode --gpu-metrics device/gpu_metrics --gc 11.0.1\n"
+    "  gputrace decode --sysfs device --json\n"
     "\n"
-    "Exit status: 0; 1 when a word is an invalid read, the GC version is not known, or\n"
-    "a file or folder holds nothing that can be decoded; 2 for a word or an option\n"
-    "that makes no sense.\n";
+    "Exit status: 0; 1 when a word is an invalid read, the GC version is not known,\n"
+    "or a file or folder holds nothing that can be decoded; 2 for a word or an\n"
+    "option that makes no sense.\n";
 
 cxxopts::Options make_options() {
   cxxopts::Options options("gputrace decode", std::string(kDescription));

@@ -35,6 +35,7 @@ for second in 1 2 3; do
   echo "168358071$second.217399: bus 74, gpu 50.00%, ee 0.00%, vgt 0.00%, ta 25.00%, sx 0.00%, sh 0.00%, spi 50.00%, sc 0.00%, pa 0.00%, db 0.00%, cb 0.00%"
 done > dump.txt
 printf '# gputrace-regs v1\n# gc=11.0.1\ntime_ns,GRBM_STATUS\n1000000,0x00003028\n2000000,0xA0003028\n' > words.csv
+cp -r "$source_folder"/tests/fixtures/sysfs/cases/phoenix/card1/device .
 gputrace record -q --duration 1 -o game.gputrace
 gputrace record -q --duration 1 --label quickstart
 

@@ -78,7 +78,8 @@ sampling() { # RECORDING KEY
   sed -n "/\"sampling\":/,/^  }/s/^    \"$2\": \([^,]*\),*/\1/p" "$folder/$1.json"
 }
 
-# The scenario is steady, so that the files say the same at any time.
+# The scenario is steady, and so are the files once power has followed the load's first moments.
+record settling 'until_more metrics_reads 10'
 watts=$(awk '{ print int($1 / 1000000) + $1 % 1000000 / 1000 / 256 }' "$hwmon/power1_average")
 celsius=$(awk '{ print $1 / 1000 }' "$hwmon/temp1_input")
 

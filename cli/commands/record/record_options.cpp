@@ -320,8 +320,8 @@ What is sampled:
                        `gputrace gpus`), or a simulated one: sim:780m,
                        sim:780m:SCENARIO, sim:780m:FILE.json
       --rate HZ        samples a second, 1 to 20000; default: 1000
-      --sensor-rate HZ readings of power, clocks, temperatures and memory traffic
-                       a second, 0.1 to 100; 0: none; default: 10
+      --sensor-rate HZ readings of power, clocks, temperatures and memory
+                       traffic a second, 0.1 to 100; 0: none; default: 10
       --source PATH    how registers are read. auto (default): drm, and what the
                        kernel gives to root alone through debugfs, else bar.
                        drm: the kernel's ioctl, for any user. debugfs, bar (the
