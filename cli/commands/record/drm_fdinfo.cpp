@@ -48,12 +48,11 @@ bool is_name(std::string_view text) {
 /// "8192" and what follows.
 std::optional<std::pair<std::uint64_t, std::string_view>> leading_number(std::string_view text) {
   std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || value > kMaxCount) {
     return std::nullopt;
   }
-  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+  const std::string_view rest = text.substr(static_cast<std::size_t>(stop - text.data()));
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') {
     return std::nullopt;  // "1.5", "12abc"
   }

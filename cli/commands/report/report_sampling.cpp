@@ -67,8 +67,8 @@ void add_states(const std::vector<store::SessionReader::StateCounts>& counts, do
   }
   sampling.samples = samples;
   sampling.unknown = most_unknown;
-  if (const std::optional<double> share = imported ? std::nullopt : asleep_share_of(counts)) {
-    sampling.asleep_share = *share;
+  sampling.asleep_share = imported ? std::nullopt : asleep_share_of(counts);
+  if (const std::optional<double>& share = sampling.asleep_share) {
     sampling.asleep_s = *share * shown_s;
   }
 }
