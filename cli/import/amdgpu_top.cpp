@@ -177,10 +177,14 @@ Status AmdgpuTopImporter::add_means(const AmdgpuTopDevice& device,
     }
     const auto value = std::find_if(section->values.begin(), section->values.end(),
                                     [&target](const auto& one) { return one.name == target.name; });
-    if (value == section->values.end() || !value->value) {
+    if (value == section->values.end()) {
       continue;
     }
-    const double percent = *value->value;
+    const std::optional<double>& read = value->value;
+    if (!read) {
+      continue;
+    }
+    const double percent = *read;
     if (percent < 0 || percent > 100 || (!value->unit.empty() && value->unit != "%")) {
       ++impossible_;
       continue;

@@ -70,6 +70,7 @@ Result<AmdgpuTopChoice> choose_amdgpu_top_device(const AmdgpuTopRecord& record,
     }
   }
   std::vector<std::string> all;
+  all.reserve(devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     all.push_back(in_words(devices[i], i));
   }

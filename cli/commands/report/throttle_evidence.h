@@ -64,9 +64,9 @@ class ThrottleEvidence {
   };
   struct Temperature {
     Witness witness;
-    const report::Sensor* sensor;  ///< of the set
-    double limit_c = 0;            ///< the usual one of such chips
-    bool asked = true;             ///< about the bit that is judged
+    const report::Sensor* sensor = nullptr;  ///< of the set
+    double limit_c = 0;                      ///< the usual one of such chips
+    bool asked = true;                       ///< about the bit that is judged
   };
   static Witness open(const SensorSet& set, const SensorSet::RunsOfSensors& runs,
                       std::size_t index);
