@@ -84,7 +84,7 @@ void DeviceTree::add_sensors(const GpuModel& gpu, const std::string& folder) {
     nodes_.back().sensor = i;
   }
   for (const auto& [path, text] : sensor_labels_of(gpu, gpu_)) {
-    add(NodeKind::kText, folder + "/" + path, text);
+    add(NodeKind::kText, fmt::format("{}/{}", folder, path), text);
   }
   if (gpu.apu) {
     for (const auto& [path, text] : processor_texts()) {

@@ -42,7 +42,8 @@ const Json& sensor_of(const Json& json, const std::string& name) {
     }
   }
   FAIL("no sensor ", name);
-  return json;
+  static const Json kNone;
+  return kNone;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::unique_ptr<rig::Rig> start_or_skip(std::string_view model) {
   REQUIRE(options.gpu.key == model);
   options.words =
       rig::words_from([](std::uint32_t offset, std::int64_t) { return 0xab000000U | offset; });
-  auto started = rig::Rig::start(std::move(options));
+  auto started = rig::Rig::start(options);
   if (!started) {
     MESSAGE("skipped: " << started.error().message);
     return nullptr;

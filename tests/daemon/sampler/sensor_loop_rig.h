@@ -35,13 +35,20 @@ class HandMovedTime final : public SensorTime {
 
   void advance(std::int64_t ns) {
     now_ns_ += ns;
-    const std::scoped_lock mine(mutex_);
-    if (waiter_ != nullptr) {
-      // With its lock, so that it is not between the look at the clock and the wait.
+    std::mutex* waiter_lock = nullptr;
+    std::condition_variable* waiter = nullptr;
+    {
+      const std::scoped_lock mine(mutex_);
+      waiter_lock = waiter_lock_;
+      waiter = waiter_;
+    }
+    if (waiter != nullptr) {
+      // With its lock, so that it is not between the look at the clock and the wait; without ours,
+      // which it takes inside its own.
       {
-        const std::scoped_lock its(*waiter_lock_);
+        const std::scoped_lock its(*waiter_lock);
       }
-      waiter_->notify_all();
+      waiter->notify_all();
     }
   }
   /// The loop is about to end.
@@ -98,9 +105,10 @@ class Deliveries final : public SensorSink {
 
 class LoopRig {
  public:
-  explicit LoopRig(std::vector<std::shared_ptr<test::FakeSensor>> sensors,
+  explicit LoopRig(const std::vector<std::shared_ptr<test::FakeSensor>>& sensors,
                    SensorLoopOptions options = {}) {
     std::vector<std::unique_ptr<SensorReader>> readers;
+    readers.reserve(sensors.size());
     for (const auto& sensor : sensors) {
       readers.push_back(std::make_unique<test::FakeSensorReader>(sensor));
     }

@@ -32,7 +32,7 @@ TEST_CASE("each tick brings a reading of each source, with its values and times"
   for (int tick = 0; tick < 5; ++tick) {
     const auto delivery = tick == 0 ? rig.deliveries.wait_for(0) : rig.next();
     REQUIRE(delivery.readings.size() == 2);
-    CHECK(delivery.readings[0].begin_ns == start_ns + tick * 100 * kNsPerMs);
+    CHECK(delivery.readings[0].begin_ns == start_ns + tick * (100 * kNsPerMs));
     CHECK(delivery.readings[0].values ==
           std::vector<std::optional<double>>{static_cast<double>(tick), std::nullopt});
     CHECK(delivery.readings[1].values == std::vector<std::optional<double>>{15.0});
@@ -231,7 +231,7 @@ TEST_CASE("with bursts nothing is read outside of them, and each has a reading")
   CHECK(rig.deliveries.wait_for(0).readings.at(0).begin_ns == start_ns);
   for (int burst = 1; burst < 5; ++burst) {
     rig.time->advance(450 * kNsPerMs);
-    CHECK(rig.next(50 * kNsPerMs).readings.at(0).begin_ns == start_ns + burst * 500 * kNsPerMs);
+    CHECK(rig.next(50 * kNsPerMs).readings.at(0).begin_ns == start_ns + burst * (500 * kNsPerMs));
   }
   CHECK(rig.deliveries.count() == 5);
 }

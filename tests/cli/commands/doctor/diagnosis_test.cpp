@@ -158,7 +158,8 @@ const nlohmann::json& source_named(const nlohmann::json& list, std::string_view 
     }
   }
   FAIL("no source ", name);
-  return list;
+  static const nlohmann::json kNone;
+  return kNone;
 }
 
 }  // namespace

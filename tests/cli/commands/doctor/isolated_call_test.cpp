@@ -24,7 +24,7 @@ bool has_children() {
 
 TEST_CASE("an isolated call brings back what it returns, however long") {
   const std::string long_text(300'000, 'x');
-  const auto answer = call_isolated(60s, [&] { return long_text; });
+  const auto answer = call_isolated(60s, [&] { return std::string(long_text); });
   REQUIRE_MESSAGE(answer, test::error_text(answer));
   CHECK(*answer == long_text);
   CHECK_FALSE(has_children());

@@ -101,6 +101,7 @@ TEST_CASE("clients of two GPUs with one id are two, and work elsewhere is warned
 
 TEST_CASE("frame times become rate, median and 99 %") {
   std::vector<store::Frame> frames;
+  frames.reserve(100);
   for (int i = 0; i < 100; ++i) {
     frames.push_back({i, i < 98 ? 10'000'000 : 30'000'000});
   }
