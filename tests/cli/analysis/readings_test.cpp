@@ -98,6 +98,7 @@ TEST_CASE("a source that is read less often from some time on speaks for all of 
 TEST_CASE("readings that come late by chance leave no gap") {
   std::mt19937_64 random(7);
   std::vector<ReadingRun> runs;
+  runs.reserve(1000);
   for (std::int64_t i = 0; i < 1000; ++i) {
     runs.push_back(
         reading(100 * i + static_cast<std::int64_t>(random() % 30), static_cast<double>(i % 7)));
