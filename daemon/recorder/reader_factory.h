@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/base/result.h"
@@ -28,6 +29,9 @@ struct OpenedGpu {
   std::function<bool()> is_awake;
   /// It sleeps, and nothing of it was opened: the reader is over once somebody has woken it.
   bool is_asleep = false;
+  /// Of a simulated GPU: makes it do what the JSON of a bench mark describes (docs/protocol.md),
+  /// from the return of the call on; an empty text ends it. Empty for a real GPU.
+  std::function<Status(std::string_view stimulus)> play;
   std::vector<std::string> notes;  ///< worth telling the user: what a better source would add
   double load_seconds = 0;         ///< of a simulated GPU
 };

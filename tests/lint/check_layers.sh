@@ -26,7 +26,8 @@ BEGIN {
   allow["daemon/service"]       = "daemon/base daemon/os daemon/sampler daemon/store daemon/ipc " \
                                   "daemon/recorder/recorder.h daemon/recorder/reader_factory.h regdb"
   allow["kernels/vulkan"]       = "daemon/base"
-  allow["kernels/bench"]        = "daemon/base kernels/vulkan cli/analysis/statistics.h"
+  allow["kernels/bench"]        = "daemon/base kernels/vulkan cli/analysis/statistics.h " \
+                                  "cli/analysis/bench_result.h"
   allow["cli/analysis"]         = "daemon/base regdb"
   allow["cli/report"]           = "daemon/base regdb cli/analysis"
   allow["cli/import"]           = "daemon/base regdb daemon/store"

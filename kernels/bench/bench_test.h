@@ -1,0 +1,40 @@
+// A test of the bench: cases of one kind, measured and read. The list of all of them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/analysis/bench_result.h"
+#include "kernels/bench/kernel_case.h"
+#include "kernels/bench/measurement.h"
+#include "kernels/bench/runner.h"
+
+namespace gputrace::bench {
+
+struct TestContext {
+  Runner& runner;
+  PointObserver* observer = nullptr;
+  MeasurementOptions options;  ///< run length and samples of --quick or of a full run
+  bool quick = false;
+};
+
+struct BenchTest {
+  std::string_view id;       ///< "fill"
+  std::string_view summary;  ///< one line
+  std::string_view needs;    ///< "buffer addresses"; empty = nothing
+  double quick_s = 0;        ///< about, on a GPU
+  double full_s = 0;
+  /// One result for each table that the test prints. A missing feature is a skipped result, a lost
+  /// device a failed one; the caller reopens the runner.
+  std::vector<analysis::TestResult> (*run)(TestContext& context);
+  /// Every case that it may run on a device with these facts, for the ISA check.
+  std::vector<KernelCase> (*cases)(const vulkan::DeviceFacts& facts);
+};
+
+/// Of `gputrace bench`, in the order of its list; the roofline is a command of its own.
+[[nodiscard]] const std::vector<BenchTest>& bench_tests();
+/// Those of the roofline and of all bench_tests().
+[[nodiscard]] std::vector<KernelCase> all_cases(const vulkan::DeviceFacts& facts);
+
+}  // namespace gputrace::bench

@@ -1,0 +1,47 @@
+// What a kernel does to a GPU, in the terms of a queueing model of its units: the ground truth that
+// marks carry, and what the simulated GPU plays. Amounts are those of one launch, split evenly
+// over its threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gputrace::bench {
+
+enum class Access {
+  kNone,
+  kStream,    ///< neighbouring threads, neighbouring addresses, each once
+  kResident,  ///< the same footprint again and again, in order
+  kRandom,    ///< random places of the footprint
+  kChase,     ///< each address comes from the load before
+  kTexture,   ///< neighbouring pixels, neighbouring texels
+  kRandomTexture,
+  kAtomic,
+};
+
+enum class Arithmetic { kFp32, kFp16Packed, kFp64, kInt32, kInt8Dot, kMatrix };
+
+struct Stimulus {
+  std::string kernel;   ///< KernelCase::id
+  bool pixels = false;  ///< full-screen pixels instead of compute threads
+  double threads = 0;   ///< or pixels, all launches of the run together
+  std::uint32_t launches = 1;
+  std::uint32_t group_threads = 0;
+  std::uint32_t waves_per_simd = 0;  ///< that registers and local memory allow; 0 = unlimited
+  std::uint32_t max_groups = 0;      ///< in flight; 0 = as many as fit
+  double steps = 1;                  ///< dependent memory steps a thread
+  Arithmetic arithmetic = Arithmetic::kFp32;
+  double flops = 0;  ///< a thread (operations, where the arithmetic is of integers)
+  Access access = Access::kNone;
+  double read_bytes = 0;     ///< a thread, what the program asks for
+  double written_bytes = 0;  ///< a thread; colour and depth of a pixel
+  double footprint_bytes = 0;
+  double code_bytes = 0;  ///< 0 = not known
+
+  // Pixels only.
+  double fetches = 0;  ///< texture fetches a pixel
+  bool bilinear = false;
+  double overdraw = 1;
+};
+
+}  // namespace gputrace::bench
