@@ -167,7 +167,7 @@ TEST_CASE("radeontop and gputrace agree with each other and with the truth") {
   RigOptions options;
   const auto truth = column_words();
   options.words = truth;
-  const auto rig = start_or_skip(std::move(options));
+  const auto rig = start_or_skip(options);
   if (!rig) {
     return;
   }

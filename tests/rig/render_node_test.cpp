@@ -96,7 +96,7 @@ TEST_CASE("each GPU offers the registers that its kernel lets it read, and asks 
 TEST_CASE("a kernel older than ip_discovery_version gives the family instead") {
   RigOptions options = offset_words(find_gpu_model("vega64").value_or(default_gpu_model()));
   options.drm_minor = 40;
-  const auto rig = start_or_skip(std::move(options));
+  const auto rig = start_or_skip(options);
   if (!rig) {
     return;
   }
