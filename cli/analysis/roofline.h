@@ -1,0 +1,58 @@
+// The roofline (Williams, Waterman, Patterson 2009): ceilings of computing and of memory, and the
+// ridge points where they meet.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/analysis/bench_result.h"
+
+namespace gputrace::analysis {
+
+/// A limit that was measured. `lower` and `upper` are the p5 and p95 of the runs behind it.
+struct Ceiling {
+  std::string name;  ///< "fp32", "fp16 packed"; "DRAM copy", "level 1"
+  double value = 0;  ///< GFLOPS (for integers GOP/s) or GB/s
+  std::optional<double> lower;
+  std::optional<double> upper;
+  std::string unit;
+};
+
+/// Where a compute ceiling and a bandwidth ceiling meet.
+struct Ridge {
+  std::size_t compute = 0;    ///< index into Roofline::compute
+  std::size_t bandwidth = 0;  ///< index into Roofline::bandwidth
+  double intensity = 0;       ///< FLOP/B
+  /// Of the worst combinations of the ceilings' spreads; absent where one has none.
+  std::optional<double> lower;
+  std::optional<double> upper;
+};
+
+/// Something at a known arithmetic intensity and rate.
+struct RooflinePoint {
+  std::string label;
+  double intensity = 0;  ///< FLOP/B
+  double gflops = 0;
+  std::optional<double> lower;  ///< of gflops
+  std::optional<double> upper;
+  bool suspect = false;  ///< a proof of it failed
+};
+
+struct Roofline {
+  std::vector<Ceiling> compute;    ///< the main one first: fp32
+  std::vector<Ceiling> bandwidth;  ///< the main one first: DRAM copy, else the next best of DRAM
+  std::vector<Ridge> ridges;       ///< of every pair whose unit is GFLOPS, the main ones first
+  std::vector<RooflinePoint> points;
+};
+
+/// What the derived values "peak.*" (GFLOPS, GOP/s), "dram.*" and "level.*" (GB/s) and the points
+/// of "roofline.sweep" say. Values of suspect or failed tests are left out; a ceiling for each
+/// subgroup size ("peak.fp32.wave32") is left out where the better one ("peak.fp32") is there.
+[[nodiscard]] Roofline make_roofline(const BenchRun& run);
+
+/// GFLOPS that the two ceilings allow at an arithmetic intensity.
+[[nodiscard]] double attainable(const Ceiling& compute, const Ceiling& bandwidth, double intensity);
+
+}  // namespace gputrace::analysis
