@@ -68,6 +68,9 @@ struct BufferNeed {
   std::uint32_t binding = 0;  ///< 0 to 3 storage, 4 uniform, 5 texel
   std::uint64_t bytes = 0;
   std::function<void(std::span<std::byte>)> fill;  ///< empty = zeros
+  /// In place of `fill`, for contents that hold addresses within this very buffer; needs
+  /// Requirement::kBufferAddresses.
+  std::function<void(std::span<std::byte>, std::uint64_t address)> fill_at = nullptr;
 };
 
 struct TextureNeed {
