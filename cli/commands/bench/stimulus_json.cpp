@@ -1,0 +1,77 @@
+#include "cli/commands/bench/stimulus_json.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace gputrace::commands {
+
+namespace {
+
+std::string_view name_of(bench::Access access) {
+  switch (access) {
+    case bench::Access::kNone:
+      return "none";
+    case bench::Access::kStream:
+      return "stream";
+    case bench::Access::kResident:
+      return "resident";
+    case bench::Access::kRandom:
+      return "random";
+    case bench::Access::kChase:
+      return "chase";
+    case bench::Access::kTexture:
+      return "texture";
+    case bench::Access::kRandomTexture:
+      return "random_texture";
+    case bench::Access::kAtomic:
+      return "atomic";
+  }
+  return "";
+}
+
+std::string_view name_of(bench::Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case bench::Arithmetic::kFp32:
+      return "fp32";
+    case bench::Arithmetic::kFp16Packed:
+      return "fp16_packed";
+    case bench::Arithmetic::kFp64:
+      return "fp64";
+    case bench::Arithmetic::kInt32:
+      return "int32";
+    case bench::Arithmetic::kInt8Dot:
+      return "int8_dot";
+    case bench::Arithmetic::kMatrix:
+      return "matrix";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string stimulus_json(const bench::Stimulus& stimulus) {
+  const nlohmann::ordered_json object = {
+      {"kernel", stimulus.kernel},
+      {"pixels", stimulus.pixels},
+      {"threads", stimulus.threads},
+      {"launches", stimulus.launches},
+      {"group_threads", stimulus.group_threads},
+      {"waves_per_simd", stimulus.waves_per_simd},
+      {"max_groups", stimulus.max_groups},
+      {"steps", stimulus.steps},
+      {"arithmetic", name_of(stimulus.arithmetic)},
+      {"flops", stimulus.flops},
+      {"access", name_of(stimulus.access)},
+      {"read_bytes", stimulus.read_bytes},
+      {"written_bytes", stimulus.written_bytes},
+      {"footprint_bytes", stimulus.footprint_bytes},
+      {"code_bytes", stimulus.code_bytes},
+      {"fetches", stimulus.fetches},
+      {"bilinear", stimulus.bilinear},
+      {"overdraw", stimulus.overdraw},
+  };
+  // A name that is not UTF-8 must not throw.
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace gputrace::commands
