@@ -51,6 +51,9 @@ class PointObserver {
   /// MHz of the GPU's shader clock now, W of the package; absent where no sensor tells.
   [[nodiscard]] virtual std::optional<double> clock_mhz() = 0;
   [[nodiscard]] virtual std::optional<double> power_w() = 0;
+  /// Of the GPU's die, and of the first fan.
+  [[nodiscard]] virtual std::optional<double> temperature_c() { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<double> fan_rpm() { return std::nullopt; }
 };
 
 }  // namespace gputrace::bench

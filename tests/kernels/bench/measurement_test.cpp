@@ -193,7 +193,8 @@ TEST_CASE("points are measured in shuffled order, each in one stretch, and retur
           }
           return 500.0 * (static_cast<double>(i) + 1) * launch.trips;
         }));
-    plan.push_back({.kernel = kernels.back().get(), .scale_trips = true, .label = "p"});
+    plan.push_back(
+        {.kernel = kernels.back().get(), .launch = {}, .scale_trips = true, .label = "p"});
   }
   auto options = options_of(clock);
   std::size_t told = 0;
@@ -231,7 +232,8 @@ TEST_CASE("a lost device ends the plan, and what was measured is kept") {
                                                      ++runs;
                                                      return 500.0 * launch.trips;
                                                    }));
-    plan.push_back({.kernel = kernels.back().get(), .scale_trips = true, .label = "p"});
+    plan.push_back(
+        {.kernel = kernels.back().get(), .launch = {}, .scale_trips = true, .label = "p"});
   }
   kernels[3]->lost_at = 15;
   const auto points = bench::measure(plan, options_of(clock), nullptr);
