@@ -1,0 +1,388 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/report/log_scale.h"
+#include "cli/report/roofline_plot.h"
+#include "cli/report/svg_label.h"
+
+namespace gputrace::report {
+namespace {
+
+// Text has a contrast of at least 6 to its ground, marks of at least 3. Print is light whatever the
+// screen: dark rules hold for screens only.
+constexpr std::string_view kStyle = R"(<style>
+svg{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;font-variant-numeric:tabular-nums}
+.ground{fill:#fff}text{fill:#16191d}.muted{fill:#586069}.head{font-size:14px;font-weight:600}
+.label{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}
+.grid{stroke:#e3e6ea}.axis{stroke:#586069}.roof,.badge{stroke:#16191d;fill:none}
+.roof{stroke-width:2}.band{fill:#16191d;fill-opacity:.12}
+.other{stroke:#586069;stroke-dasharray:6 4;fill:none}.ridge{stroke:#16191d;stroke-dasharray:1.5 3.5}
+.meet{fill:#fff;stroke:#16191d}.point{fill:#0b57a4;stroke:#fff}.bar,.suspect{stroke:#0b57a4}
+.suspect{fill:#fff;stroke-width:1.5}
+@media screen and (prefers-color-scheme:dark){
+.ground{fill:#14171c}text{fill:#e6e9ed}.muted{fill:#a2abb5}.label{stroke:#14171c}
+.grid{stroke:#2a2f37}.axis,.other{stroke:#a2abb5}.roof,.badge,.ridge,.meet{stroke:#e6e9ed}
+.band{fill:#e6e9ed}.meet,.suspect{fill:#14171c}.point{fill:#8cc2ff;stroke:#14171c}
+.bar,.suspect{stroke:#8cc2ff}}
+</style>
+)";
+
+constexpr double kNarrow = 480;
+constexpr double kPointRadius = 3.5;
+constexpr double kAboveLine = 6;
+/// Ceilings of memory closer than this to one that is drawn would only thicken its line.
+constexpr double kToldApart = 1.2;
+
+struct Frame {
+  double left;
+  double top;
+  double right;
+  double bottom;
+};
+
+/// Without the bandwidths that nobody could tell apart in the drawing; the text lists them.
+analysis::Roofline thinned(const analysis::Roofline& roofline) {
+  analysis::Roofline result = roofline;
+  result.bandwidth.clear();
+  std::vector<std::optional<std::size_t>> kept;
+  for (const analysis::Ceiling& ceiling : roofline.bandwidth) {
+    const bool apart = std::all_of(
+        result.bandwidth.begin(), result.bandwidth.end(), [&](const analysis::Ceiling& drawn) {
+          return std::max(ceiling.value / drawn.value, drawn.value / ceiling.value) >= kToldApart;
+        });
+    kept.push_back(apart ? std::optional(result.bandwidth.size()) : std::nullopt);
+    if (apart) {
+      result.bandwidth.push_back(ceiling);
+    }
+  }
+  result.ridges.clear();
+  for (analysis::Ridge ridge : roofline.ridges) {
+    if (const auto index = kept[ridge.bandwidth]) {
+      ridge.bandwidth = *index;
+      result.ridges.push_back(ridge);
+    }
+  }
+  return result;
+}
+
+class Drawing {
+ public:
+  Drawing(const RooflinePlot& plot, const SvgOptions& options)
+      : plot_(plot),
+        drawn_(thinned(plot.roofline)),
+        options_(options),
+        narrow_(options.width < kNarrow),
+        frame_{narrow_ ? 48.0 : 60.0, 62, options.width - 18, options.height - 46},
+        range_(range_of(drawn_)),
+        x_{range_.intensity_low, range_.intensity_high, frame_.right - frame_.left},
+        y_{range_.gflops_low, range_.gflops_high, frame_.bottom - frame_.top},
+        labels_(frame_.left + 2, frame_.top + 2, frame_.right - 2, frame_.bottom - 2) {}
+
+  std::string draw() {
+    begin();
+    draw_grid();
+    draw_other_ceilings();
+    draw_main_roof();
+    draw_points();
+    draw_ridges();
+    label_ceilings();
+    out_ += "</svg>\n";
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] double px(double intensity) const { return frame_.left + x_.at(intensity); }
+  [[nodiscard]] double py(double gflops) const { return frame_.bottom - y_.at(gflops); }
+
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+
+  void line(std::string_view style, double x1, double y1, double x2, double y2) {
+    add("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", style, x1,
+        y1, x2, y2);
+  }
+
+  void begin() {
+    const std::string title = escape_xml(plot_.title);
+    add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+        "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" "
+        "aria-labelledby=\"roofline-title roofline-desc\">\n"
+        "<title id=\"roofline-title\">Roofline of {2}{3}</title>\n"
+        "<desc id=\"roofline-desc\">{4}</desc>\n{5}",
+        options_.width, options_.height, title, plot_.simulated ? ", SIMULATED" : "",
+        escape_xml(described()), kStyle);
+    add("<rect class=\"ground\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", options_.width,
+        options_.height);
+    add("<text class=\"head\" x=\"{:.0f}\" y=\"22\">{}</text>\n", frame_.left,
+        narrow_ ? "Roofline" : "Roofline: " + title);
+    if (plot_.simulated) {
+      add("<rect class=\"badge\" x=\"{0:.0f}\" y=\"8\" width=\"84\" height=\"19\" rx=\"3\"/>"
+          "<text x=\"{1:.0f}\" y=\"22\" text-anchor=\"middle\" font-weight=\"600\" "
+          "font-size=\"11\">SIMULATED</text>\n",
+          frame_.right - 84, frame_.right - 42);
+    }
+  }
+
+  /// The figures in words, for those who do not see the drawing.
+  [[nodiscard]] std::string described() const {
+    std::string text;
+    for (const auto* ceilings : {&plot_.roofline.compute, &plot_.roofline.bandwidth}) {
+      for (const analysis::Ceiling& ceiling : *ceilings) {
+        text += fmt::format("{} {} {}. ", ceiling.name, format_figure(ceiling.value), ceiling.unit);
+      }
+    }
+    if (!plot_.roofline.ridges.empty()) {
+      text += fmt::format("Ridge at {} FLOP/B. ",
+                          format_figure(plot_.roofline.ridges.front().intensity));
+    }
+    return text + fmt::format("{} measured points.", plot_.roofline.points.size());
+  }
+
+  void draw_grid() {
+    for (const double tick : octave_ticks(x_, narrow_ ? 7 : 14)) {
+      line("grid", px(tick), frame_.top, px(tick), frame_.bottom);
+      add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+          px(tick), frame_.bottom + 16, format_figure(tick));
+    }
+    for (const double tick : decade_ticks(y_, 12)) {
+      line("grid", frame_.left, py(tick), frame_.right, py(tick));
+      add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+          frame_.left - 7, py(tick) + 4, format_figure(tick));
+    }
+    line("axis", frame_.left, frame_.bottom, frame_.right, frame_.bottom);
+    line("axis", frame_.left, frame_.top, frame_.left, frame_.bottom);
+    add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">arithmetic "
+        "intensity, FLOP per byte</text>\n",
+        (frame_.left + frame_.right) / 2, options_.height - 9);
+    add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\">GFLOPS</text>\n", frame_.left - 40,
+        frame_.top - 14);
+  }
+
+  [[nodiscard]] const analysis::Ceiling* main_compute() const {
+    const auto& all = drawn_.compute;
+    return all.empty() || all.front().unit != "GFLOPS" ? nullptr : &all.front();
+  }
+  [[nodiscard]] const analysis::Ceiling* main_bandwidth() const {
+    const auto& all = drawn_.bandwidth;
+    return all.empty() ? nullptr : &all.front();
+  }
+  [[nodiscard]] double highest(const std::vector<analysis::Ceiling>& ceilings,
+                               double otherwise) const {
+    double most = 0;
+    for (const analysis::Ceiling& ceiling : ceilings) {
+      if (ceiling.unit == "GFLOPS" || ceiling.unit == "GB/s") {
+        most = std::max(most, ceiling.value);
+      }
+    }
+    return most > 0 ? most : otherwise;
+  }
+
+  /// Where a bandwidth's diagonal enters and leaves the frame below `roof` GFLOPS.
+  struct Stretch {
+    double from;  ///< FLOP/B
+    double to;
+  };
+  [[nodiscard]] Stretch diagonal(double gbps, double roof) const {
+    return {std::max(range_.intensity_low, range_.gflops_low / gbps),
+            std::min(range_.intensity_high, roof / gbps)};
+  }
+
+  void draw_other_ceilings() {
+    const double roof = highest(drawn_.compute, range_.gflops_high);
+    for (std::size_t b = 1; b < drawn_.bandwidth.size(); ++b) {
+      const double gbps = drawn_.bandwidth[b].value;
+      const Stretch stretch = diagonal(gbps, roof);
+      line("other", px(stretch.from), py(gbps * stretch.from), px(stretch.to),
+           py(gbps * stretch.to));
+    }
+    const double fastest = highest(drawn_.bandwidth, 0);
+    for (std::size_t c = 1; c < drawn_.compute.size(); ++c) {
+      const analysis::Ceiling& ceiling = drawn_.compute[c];
+      if (ceiling.unit == "GFLOPS") {
+        line("other", px(start_of(ceiling.value, fastest)), py(ceiling.value), frame_.right,
+             py(ceiling.value));
+      }
+    }
+  }
+
+  [[nodiscard]] double start_of(double gflops, double gbps) const {
+    return gbps > 0 ? std::clamp(gflops / gbps, range_.intensity_low, range_.intensity_high)
+                    : range_.intensity_low;
+  }
+
+  /// Down the diagonal and along the flat part, in the direction of rising intensity.
+  [[nodiscard]] std::vector<std::pair<double, double>> roof_line(double gflops, double gbps) const {
+    std::vector<std::pair<double, double>> corners;
+    const double ridge = start_of(gflops, gbps);
+    if (gbps > 0) {
+      const Stretch stretch = diagonal(gbps, std::min(gflops, range_.gflops_high));
+      corners.emplace_back(px(stretch.from), py(gbps * stretch.from));
+      corners.emplace_back(px(stretch.to), py(gbps * stretch.to));
+    }
+    if (std::isfinite(gflops) && ridge < range_.intensity_high) {
+      corners.emplace_back(px(ridge), py(gflops));
+      corners.emplace_back(frame_.right, py(gflops));
+    }
+    return corners;
+  }
+
+  void draw_main_roof() {
+    const analysis::Ceiling* compute = main_compute();
+    const analysis::Ceiling* bandwidth = main_bandwidth();
+    const double infinite = std::numeric_limits<double>::infinity();
+    const double gflops = compute != nullptr ? compute->value : infinite;
+    const double gbps = bandwidth != nullptr ? bandwidth->value : 0;
+    if (compute != nullptr && bandwidth != nullptr && compute->lower && compute->upper &&
+        bandwidth->lower && bandwidth->upper) {
+      auto around = roof_line(*compute->upper, *bandwidth->upper);
+      const auto lower = roof_line(*compute->lower, *bandwidth->lower);
+      around.insert(around.end(), lower.rbegin(), lower.rend());
+      path("band", around, true);
+    }
+    path("roof", roof_line(gflops, gbps), false);
+  }
+
+  void path(std::string_view style, const std::vector<std::pair<double, double>>& corners,
+            bool closed) {
+    if (corners.empty()) {
+      return;
+    }
+    add("<path class=\"{}\" d=\"", style);
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+      add("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", corners[i].first, corners[i].second);
+    }
+    add("{}\"/>\n", closed ? "Z" : "");
+  }
+
+  void draw_points() {
+    for (const analysis::RooflinePoint& point : drawn_.points) {
+      const double x = px(point.intensity);
+      const double y = py(point.gflops);
+      if (point.lower && point.upper && py(*point.lower) - py(*point.upper) > 2 * kPointRadius) {
+        line("bar", x, py(*point.lower), x, py(*point.upper));
+      }
+      add("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}: {} FLOP/B, {} "
+          "GFLOPS{}</title></circle>\n",
+          point.suspect ? "suspect" : "point", x, y, kPointRadius, escape_xml(point.label),
+          format_figure(point.intensity), format_figure(point.gflops),
+          point.suspect ? " (suspect)" : "");
+      labels_.keep_free(x, y, kPointRadius);
+    }
+  }
+
+  void draw_ridges() {
+    bool first = true;
+    for (const analysis::Ridge& ridge : drawn_.ridges) {
+      const double x = px(ridge.intensity);
+      const double y = py(drawn_.compute[ridge.compute].value);
+      if (ridge.intensity < range_.intensity_low || ridge.intensity > range_.intensity_high) {
+        continue;
+      }
+      if (first) {
+        line("ridge", x, y, x, frame_.bottom);
+      }
+      add("<circle class=\"meet\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>\n", x, y);
+      labels_.keep_free(x, y, 3);
+      if (first) {
+        const std::string text = fmt::format("ridge {} FLOP/B", format_figure(ridge.intensity));
+        const double width = LabelPlacer::width_of(text);
+        label(text, {{x + 7, frame_.bottom - 10, 0},
+                     {x - 7 - width, frame_.bottom - 10, 0},
+                     {x + 7, frame_.bottom - 40, 0}});
+      } else if (ridge.bandwidth == 0 && !narrow_) {
+        const std::string text = "ridge " + format_figure(ridge.intensity);
+        label(text, {{x + 6, y + 16, 0}, {x - 8 - LabelPlacer::width_of(text), y - 7, 0}});
+      }
+      first = false;
+    }
+  }
+
+  void label(const std::string& text, const std::vector<LabelPlace>& places) {
+    const LabelPlace place = labels_.place(text, places);
+    const std::string turn = place.degrees == 0
+                                 ? std::string()
+                                 : fmt::format(" transform=\"rotate({:.1f} {:.1f} {:.1f})\"",
+                                               place.degrees, place.x, place.y);
+    add("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", place.x, place.y, turn,
+        escape_xml(text));
+  }
+
+  void label_ceilings() {
+    for (const analysis::Ceiling& ceiling : drawn_.compute) {
+      if (ceiling.unit == "GFLOPS") {
+        label_flat(ceiling);
+      }
+    }
+    for (const analysis::Ceiling& ceiling : drawn_.bandwidth) {
+      label_diagonal(ceiling);
+    }
+  }
+
+  void label_flat(const analysis::Ceiling& ceiling) {
+    const std::string text =
+        narrow_ ? fmt::format("{} {}", ceiling.name, format_figure(ceiling.value))
+                : fmt::format("{} {} GFLOPS", ceiling.name, format_figure(ceiling.value));
+    const double width = LabelPlacer::width_of(text);
+    std::vector<LabelPlace> places;
+    for (double right = frame_.right - 8; right - width > frame_.left; right -= width / 2 + 8) {
+      places.push_back({right - width, py(ceiling.value) - kAboveLine, 0});
+      places.push_back({right - width, py(ceiling.value) + 16, 0});
+    }
+    label(text, places);
+  }
+
+  void label_diagonal(const analysis::Ceiling& ceiling) {
+    const std::string text = fmt::format("{} {} GB/s", ceiling.name, format_figure(ceiling.value));
+    const Stretch stretch = diagonal(ceiling.value, highest(drawn_.compute, range_.gflops_high));
+    const double x1 = px(stretch.from);
+    const double y1 = py(ceiling.value * stretch.from);
+    const double dx = px(stretch.to) - x1;
+    const double dy = py(ceiling.value * stretch.to) - y1;
+    const double length = std::hypot(dx, dy);
+    const double width = LabelPlacer::width_of(text);
+    const double degrees = std::atan2(dy, dx) * 180 / std::numbers::pi;
+    std::vector<LabelPlace> places;
+    for (double along = 14; along == 14 || along + width < length; along += width / 3 + 8) {
+      places.push_back({x1 + dx * along / length + kAboveLine * dy / length,
+                        y1 + dy * along / length - kAboveLine * dx / length, degrees});
+    }
+    label(text, places);
+  }
+
+  const RooflinePlot& plot_;
+  analysis::Roofline drawn_;
+  const SvgOptions& options_;
+  bool narrow_;
+  Frame frame_;
+  RooflineRange range_;
+  LogScale x_;
+  LogScale y_;
+  LabelPlacer labels_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string render_roofline_svg(const RooflinePlot& plot, const SvgOptions& options) {
+  const auto& compute = plot.roofline.compute;
+  const bool has_flops =
+      std::any_of(compute.begin(), compute.end(),
+                  [](const analysis::Ceiling& ceiling) { return ceiling.unit == "GFLOPS"; });
+  if (!has_flops && plot.roofline.bandwidth.empty()) {
+    return {};
+  }
+  return Drawing(plot, options).draw();
+}
+
+}  // namespace gputrace::report
