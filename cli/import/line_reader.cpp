@@ -5,25 +5,27 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace gputrace::import {
 
 namespace {
-constexpr std::size_t kBufferSize = 1U << 18U;
-static_assert(kBufferSize > 2 * kMaxLineLength);
+constexpr std::size_t kBufferSize = 3 * kMaxLineLength;
 }  // namespace
 
 LineReader::LineReader(ReadBytes read_bytes, std::string name)
-    : read_bytes_(std::move(read_bytes)), name_(std::move(name)), buffer_(kBufferSize) {}
+    : read_bytes_(std::move(read_bytes)),
+      name_(std::move(name)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kBufferSize)) {}
 
 Status LineReader::fill() {
   if (begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
-  const Result<std::size_t> got = read_bytes_(std::span(buffer_).subspan(end_));
+  const Result<std::size_t> got = read_bytes_({buffer_.get() + end_, kBufferSize - end_});
   if (!got) {
     return tl::unexpected(got.error());
   }
@@ -83,10 +85,10 @@ Result<bool> LineReader::next(Line& out) {
 Result<bool> LineReader::next_too_long(Line& out) {
   // The beginning moves to the front of the buffer and stays there; the rest is passed over.
   const std::size_t kept = kMaxLineLength;
-  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = kept;
-  out = {.text = {buffer_.data(), kept}, .number = ++line_number_, .too_long = true};
+  out = {.text = {buffer_.get(), kept}, .number = ++line_number_, .too_long = true};
   for (;;) {
     const std::size_t newline = unread().find('\n');
     if (newline != std::string_view::npos) {
@@ -99,7 +101,7 @@ Result<bool> LineReader::next_too_long(Line& out) {
       return true;
     }
     begin_ = end_ = kept;
-    const Result<std::size_t> got = read_bytes_(std::span(buffer_).subspan(end_));
+    const Result<std::size_t> got = read_bytes_({buffer_.get() + end_, kBufferSize - end_});
     if (!got) {
       return tl::unexpected(got.error());
     }

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "daemon/base/result.h"
 
@@ -43,13 +43,13 @@ class LineReader {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  [[nodiscard]] std::string_view unread() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  [[nodiscard]] std::string_view unread() const { return {buffer_.get() + begin_, end_ - begin_}; }
   Status fill();
   Result<bool> next_too_long(Line& out);
 
   ReadBytes read_bytes_;
   std::string name_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;  ///< not zeroed: most inputs are much smaller
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool at_end_ = false;

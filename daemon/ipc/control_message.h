@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/base/sensor_rate.h"
 #include "daemon/ipc/message.h"
 
 namespace gputrace::ipc {
@@ -49,7 +50,7 @@ struct RecordRequest {
   double rate_hz = 0;
   std::optional<std::string> label;
   std::optional<std::vector<std::string>> command;
-  double sensor_rate_hz = 10;  ///< 0.1 to 100; 0 = no sensors
+  double sensor_rate_hz = kDefaultSensorRateHz;  ///< 0 = no sensors
   bool operator==(const RecordRequest&) const = default;
 };
 /// An event in every recording of the caller's uid. Answered by marked.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/base/sensor_rate.h"
 
 namespace gputrace::ipc {
 
@@ -68,7 +69,7 @@ struct StartOrder {
   std::optional<std::vector<std::string>> command;
   Purpose purpose = Purpose::kRecording;
   std::optional<Bursts> bursts = std::nullopt;
-  double sensor_rate_hz = 10;  ///< of the slow loop, 0.1 to 100; 0 = no sensors
+  double sensor_rate_hz = kDefaultSensorRateHz;  ///< of the slow loop; 0 = no sensors
   /// With less than this left on the file's disk nothing is written until there is more again.
   std::uint64_t reserve_bytes = 0;
 

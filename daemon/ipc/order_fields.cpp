@@ -1,5 +1,7 @@
 #include "daemon/ipc/order_fields.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -9,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/base/sensor_rate.h"
+
 namespace gputrace::ipc {
 
 namespace {
@@ -17,8 +21,6 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxTime = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMaxPid = std::numeric_limits<std::int32_t>::max();
-constexpr double kMinSensorRateHz = 0.1;
-constexpr double kMaxSensorRateHz = 100;
 
 bool is_engine_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxClientNameBytes &&
@@ -131,7 +133,8 @@ SwitchOrder read_switch(JsonFields& fields) {
 double read_sensor_rate(JsonFields& fields) {
   const double rate_hz = fields.number("sensor_rate_hz", 0, kMaxSensorRateHz);
   if (rate_hz > 0 && rate_hz < kMinSensorRateHz) {
-    fields.fault("sensor_rate_hz", "is neither 0 nor a number from 0.1 to 100");
+    fields.fault("sensor_rate_hz", fmt::format("is neither 0 nor a number from {} to {}",
+                                               kMinSensorRateHz, kMaxSensorRateHz));
   }
   return rate_hz;
 }

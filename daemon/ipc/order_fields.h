@@ -15,7 +15,7 @@ namespace gputrace::ipc {
 [[nodiscard]] ProcessesOrder read_processes(JsonFields& fields);
 [[nodiscard]] SwitchOrder read_switch(JsonFields& fields);
 
-/// Field sensor_rate_hz: 0 (no sensors), or 0.1 to 100.
+/// Field sensor_rate_hz: 0 (no sensors), or within the limits of daemon/base/sensor_rate.h.
 [[nodiscard]] double read_sensor_rate(JsonFields& fields);
 
 }  // namespace gputrace::ipc

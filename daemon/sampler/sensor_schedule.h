@@ -11,14 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/sensor_rate.h"
 #include "daemon/base/time.h"
 #include "daemon/sampler/burst.h"
 
 namespace gputrace::sampler {
-
-inline constexpr double kDefaultSensorRateHz = 10;
-inline constexpr double kMinSensorRateHz = 0.1;
-inline constexpr double kMaxSensorRateHz = 100;
 
 /// Since the loop began.
 struct SensorSourceState {

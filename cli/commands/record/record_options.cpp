@@ -13,7 +13,6 @@
 #include "daemon/ipc/message.h"
 #include "daemon/os/register_source.h"
 #include "daemon/sampler/sampling_loop.h"
-#include "daemon/sampler/sensor_loop.h"
 #include "daemon/simulated_gpu/simulated_gpu.h"
 
 namespace gputrace::commands {
@@ -176,13 +175,12 @@ std::string text_or(const cxxopts::ParseResult& parsed, const char* name, const 
 
 /// 0 is none.
 Result<double> parse_sensor_rate(const std::string& text) {
-  const Result<double> rate =
-      parse_number(text, "--sensor-rate", 0, sampler::kMaxSensorRateHz, "Hz");
-  if (!rate || (*rate > 0 && *rate < sampler::kMinSensorRateHz)) {
+  const Result<double> rate = parse_number(text, "--sensor-rate", 0, kMaxSensorRateHz, "Hz");
+  if (!rate || (*rate > 0 && *rate < kMinSensorRateHz)) {
     return usage(
         fmt::format("--sensor-rate '{}' is neither 0 (no sensors) nor a number from {:g} "
                     "to {:g} Hz",
-                    text, sampler::kMinSensorRateHz, sampler::kMaxSensorRateHz));
+                    text, kMinSensorRateHz, kMaxSensorRateHz));
   }
   return *rate;
 }
@@ -197,7 +195,6 @@ Status read_numbers(const cxxopts::ParseResult& parsed, RecordOptions& options) 
     }
     options.rate_hz = *rate;
   }
-  options.sensor_rate_hz = sampler::kDefaultSensorRateHz;
   if (parsed.count("sensor-rate") > 0) {
     const Result<double> rate = parse_sensor_rate(parsed["sensor-rate"].as<std::string>());
     if (!rate) {

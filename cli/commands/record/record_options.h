@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/base/sensor_rate.h"
 
 namespace gputrace::commands {
 
@@ -20,7 +21,7 @@ struct RecordOptions {
   bool force = false;
   std::optional<std::string> label;
   double rate_hz = 0;
-  double sensor_rate_hz = 10;  ///< 0 = no sensors
+  double sensor_rate_hz = kDefaultSensorRateHz;  ///< 0 = no sensors
   std::string gpu;
   std::string source;
   std::optional<double> duration_s;
