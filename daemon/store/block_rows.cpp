@@ -70,4 +70,27 @@ Result<sampler::SampleBlock*> TickDecoder::ticks(const StoredBlock& block,
   return &*block_;
 }
 
+void trim_block(sampler::SampleBlock& block, const TimeSpan& span) {
+  const auto times = std::span(block.time_ns).first(block.size);
+  const auto lower = std::lower_bound(times.begin(), times.end(), span.start_ns);
+  const auto upper = std::lower_bound(lower, times.end(), span.end_ns);
+  const auto begin = lower - times.begin();
+  const auto size = upper - lower;
+  if (static_cast<std::size_t>(size) == block.size) {
+    return;
+  }
+  const auto shift = [&](auto& column, std::size_t offset) {
+    const auto first = column.begin() + static_cast<std::ptrdiff_t>(offset);
+    std::copy(first + begin, first + begin + size, first);
+  };
+  shift(block.time_ns, 0);
+  for (std::size_t r = 0; r < block.register_count; ++r) {
+    shift(block.words, r * block.capacity);
+    shift(block.states, r * block.capacity);
+  }
+  block.size = static_cast<std::size_t>(size);
+  block.start_ns = std::max(block.start_ns, span.start_ns);
+  block.end_ns = std::min(block.end_ns, span.end_ns);
+}
+
 }  // namespace gputrace::store

@@ -51,4 +51,7 @@ class TickDecoder {
   std::optional<sampler::SampleBlock> block_;
 };
 
+/// Keeps the ticks inside the span.
+void trim_block(sampler::SampleBlock& block, const TimeSpan& span);
+
 }  // namespace gputrace::store

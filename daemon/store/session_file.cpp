@@ -30,6 +30,7 @@ constexpr std::uint8_t kWalVersion = 2;
 constexpr std::string_view kJournalMagic{"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8};
 
 struct Header {
+  std::uint32_t version = 0;
   bool wal = false;
   /// A power cut while SQLite changed the file itself (when it is created, and when its log is
   /// given up at the end): only a writer can read it, by undoing the change first.
@@ -100,7 +101,7 @@ Result<Header> read_header(const std::filesystem::path& path) {
         ErrorCode::kCorrupt,
         fmt::format("{} states no format version; its creation was cut short", path.string()));
   }
-  return Header{bytes[kWriteVersionAt] == kWalVersion, false, info.st_uid, info.st_mtim};
+  return Header{version, bytes[kWriteVersionAt] == kWalVersion, false, info.st_uid, info.st_mtim};
 }
 
 std::filesystem::path beside(const std::filesystem::path& path, std::string_view suffix) {
@@ -285,6 +286,45 @@ Result<Database> open_session_database(const std::filesystem::path& path) {
       return tl::unexpected<Error>(cut_and_not_writable(*file, *header));
     }
     return fail(error, "cannot read " + path.string());
+  }
+  if (const Status status = check_schema(*database, path); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  return database;
+}
+
+Result<Database> open_finished_session(const std::filesystem::path& path) {
+  const Result<std::filesystem::path> file = without_symlinks_above(path);
+  if (!file) {
+    return tl::unexpected<Error>(file.error());
+  }
+  const Result<Header> header = checked_header(*file);
+  if (!header) {
+    return tl::unexpected<Error>(header.error());
+  }
+  const std::string what = "cannot add to " + path.string();
+  if (header->version != kSchemaVersion) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{}: it has format version {} and stays as it is; this needs {}", what,
+                            header->version, kSchemaVersion));
+  }
+  if (header->interrupted()) {
+    const Result<Finishing> finished = finish_interrupted_session(*file);
+    if (!finished) {
+      return tl::unexpected<Error>(finished.error());
+    }
+    if (*finished == Finishing::kInUse) {
+      return fail(ErrorCode::kBusy, what + ": it is still being recorded, or read");
+    }
+  }
+  Result<Database> database = Database::open(*file, Database::Mode::kReadWrite);
+  if (!database) {
+    return fail(database.error(), what);
+  }
+  const Status setup = database->execute(
+      "PRAGMA busy_timeout=2000; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL;");
+  if (!setup) {
+    return fail(setup.error(), what);
   }
   if (const Status status = check_schema(*database, path); !status) {
     return tl::unexpected<Error>(status.error());

@@ -26,6 +26,11 @@ inline constexpr std::uint32_t kApplicationId = 0x67707574;  ///< "gput", in the
 /// may write it.
 [[nodiscard]] Result<Database> open_session_database(const std::filesystem::path& path);
 
+/// For adding to a file that its recorder has finished: a crash meanwhile undoes what was added.
+/// kUnsupported: its format is older than what would be added. kBusy: it is being recorded, or
+/// read. Else as above.
+[[nodiscard]] Result<Database> open_finished_session(const std::filesystem::path& path);
+
 enum class Finishing {
   kWasComplete,  ///< nothing to do
   kFinished,     ///< the WAL was brought into the file

@@ -10,6 +10,7 @@
 #include "daemon/store/block_rows.h"
 #include "daemon/store/client_rows.h"
 #include "daemon/store/database.h"
+#include "daemon/store/result_rows.h"
 #include "daemon/store/segment_counts.h"
 #include "daemon/store/segment_rows.h"
 #include "daemon/store/sensor_rows.h"
@@ -81,30 +82,6 @@ std::optional<TimeSpan> span_of_samples(const std::vector<StoredSegment>& segmen
   return span;
 }
 
-/// Keeps the ticks inside the span.
-void trim(sampler::SampleBlock& block, const TimeSpan& span) {
-  const auto times = std::span(block.time_ns).first(block.size);
-  const auto lower = std::lower_bound(times.begin(), times.end(), span.start_ns);
-  const auto upper = std::lower_bound(lower, times.end(), span.end_ns);
-  const auto begin = lower - times.begin();
-  const auto size = upper - lower;
-  if (static_cast<std::size_t>(size) == block.size) {
-    return;
-  }
-  const auto shift = [&](auto& column, std::size_t offset) {
-    const auto first = column.begin() + static_cast<std::ptrdiff_t>(offset);
-    std::copy(first + begin, first + begin + size, first);
-  };
-  shift(block.time_ns, 0);
-  for (std::size_t r = 0; r < block.register_count; ++r) {
-    shift(block.words, r * block.capacity);
-    shift(block.states, r * block.capacity);
-  }
-  block.size = static_cast<std::size_t>(size);
-  block.start_ns = std::max(block.start_ns, span.start_ns);
-  block.end_ns = std::min(block.end_ns, span.end_ns);
-}
-
 }  // namespace
 
 struct SessionReader::Impl {
@@ -112,12 +89,15 @@ struct SessionReader::Impl {
   Database database;
   SessionRow session;
   bool in_use = false;
-  bool has_sensors = false;  ///< of a version that has their tables
+  std::uint32_t version = 0;
   std::optional<TimeSpan> span = std::nullopt;
   std::vector<StoredSegment> segments = {};
   std::vector<std::vector<std::int64_t>> register_ids = {};
   std::vector<StoredSensorSource> sensor_sources = {};
 
+  /// Whether it has their tables, and those of processes and frames.
+  [[nodiscard]] bool has_sensors() const { return version >= 2; }
+  [[nodiscard]] bool has_results() const { return version >= 3; }
   [[nodiscard]] tl::unexpected<Error> cannot_read(const Error& cause) const {
     return fail(cause, "cannot read " + path.string());
   }
@@ -132,7 +112,7 @@ struct SessionReader::Impl {
       register_ids.push_back(std::move(segment.register_ids));
     }
     span = span_of_samples(segments);
-    if (!has_sensors) {
+    if (!has_sensors()) {
       return {};
     }
     Result<std::vector<StoredSensorSource>> sources = load_sensor_sources(database);
@@ -174,7 +154,7 @@ Result<SessionReader> SessionReader::open(const std::filesystem::path& path) {
                                              .database = std::move(*database),
                                              .session = std::move(*session),
                                              .in_use = mode && *mode == "wal",
-                                             .has_sensors = *version >= 2});
+                                             .version = *version});
   if (const Status loaded = impl->load_rest(); !loaded) {
     return impl->cannot_read(loaded.error());
   }
@@ -329,7 +309,7 @@ Result<std::vector<SensorRun>> SessionReader::sensor_runs(std::int64_t series,
 
 Status SessionReader::for_each_client_usage(
     const std::function<Status(const ClientUsage&)>& visit) const {
-  if (!impl_->has_sensors) {
+  if (!impl_->has_sensors()) {
     return {};
   }
   bool refused = false;
@@ -343,7 +323,7 @@ Status SessionReader::for_each_client_usage(
 
 Result<std::vector<Frame>> SessionReader::frames(std::optional<TimeSpan> span) const {
   std::vector<Frame> frames;
-  if (!impl_->has_sensors) {
+  if (!impl_->has_sensors()) {
     return frames;
   }
   const Status status = for_each_frame(impl_->database, [&](const Frame& frame) -> Status {
@@ -360,6 +340,17 @@ Result<std::vector<Frame>> SessionReader::frames(std::optional<TimeSpan> span) c
     return impl_->cannot_read(status.error());
   }
   return frames;
+}
+
+Result<std::vector<ResultRun>> SessionReader::results() const {
+  if (!impl_->has_results()) {
+    return std::vector<ResultRun>();
+  }
+  Result<std::vector<ResultRun>> runs = load_results(impl_->database);
+  if (!runs) {
+    return impl_->cannot_read(runs.error());
+  }
+  return runs;
 }
 
 Status SessionReader::for_each_block(
@@ -379,7 +370,7 @@ Status SessionReader::for_each_block(
           return tl::unexpected<Error>(block.error());
         }
         if (span) {
-          trim(**block, *span);
+          trim_block(**block, *span);
         }
         Status visited = visit(**block);
         if (!visited) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/store/results.h"
 #include "daemon/store/session.h"
 
 namespace gputrace::store {
@@ -94,6 +95,10 @@ class SessionReader {
   Status for_each_client_usage(const std::function<Status(const ClientUsage&)>& visit) const;
   /// Those that ended in the span, in order of time.
   [[nodiscard]] Result<std::vector<Frame>> frames(std::optional<TimeSpan> span) const;
+
+  /// Of rooflines and benches, in the order in which they were stored. Empty for files of a version
+  /// without results, and for those without any.
+  [[nodiscard]] Result<std::vector<ResultRun>> results() const;
 
   /// Ticks in order, block by block, with exact words. The block is valid during the call.
   Status for_each_block(const StoredSegment& segment, std::optional<TimeSpan> span,

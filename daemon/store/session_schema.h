@@ -9,7 +9,7 @@
 
 namespace gputrace::store {
 
-inline constexpr std::uint32_t kSchemaVersion = 2;  ///< user_version
+inline constexpr std::uint32_t kSchemaVersion = 3;  ///< user_version
 
 /// Runs the SQL of a version's schema on an empty database.
 [[nodiscard]] Status create_schema(Database& database, std::uint32_t version);

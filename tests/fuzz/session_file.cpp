@@ -126,10 +126,13 @@ void read_all(const std::filesystem::path& path) {
   GPUTRACE_CHECK((anchors || !anchors.error().message.empty()) &&
                  (events || !events.error().message.empty()));
   read_sensors(*reader);
+  const auto results = reader->results();
+  GPUTRACE_CHECK(results || !results.error().message.empty());
   const store::QueryVisitor visitor{
       [](std::span<const std::string>) {},
       [](std::span<const store::QueryValue>) -> Status { return {}; }};
-  for (const std::string_view sql : {"SELECT * FROM busy", "SELECT * FROM sensor_values"}) {
+  for (const std::string_view sql :
+       {"SELECT * FROM busy", "SELECT * FROM sensor_values", "SELECT * FROM bench"}) {
     const Status query = store::query_session(path, sql, {.time_ns = kNsPerSecond}, visitor);
     GPUTRACE_CHECK(query || !query.error().message.empty());
   }

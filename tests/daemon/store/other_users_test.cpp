@@ -15,6 +15,7 @@
 #include "daemon/base/unique_fd.h"
 #include "daemon/store/session_file.h"
 #include "daemon/store/session_reader.h"
+#include "tests/support/make_results.h"
 #include "tests/support/make_session.h"
 #include "tests/support/temp_dir.h"
 
@@ -90,6 +91,25 @@ void make_read_only(const path& folder, const path& file) {
     }
   }
   REQUIRE(::chmod(folder.c_str(), 0555) == 0);
+}
+
+TEST_CASE("results cannot be added to a file that may only be read, which stays as it was") {
+  const test::TempDir dir;
+  const path file = dir.path() / "bench.gputrace";
+  const std::array runs{test::full_run()};
+  SessionDescription description;
+  description.kind = SessionKind::kBench;
+  REQUIRE(create_result_file(file, OnExisting::kRefuse, description, {}, runs));
+  make_read_only(dir.path(), file);
+  const std::string said = as_ordinary_user([&] {
+    const Status status = append_results(file, runs);
+    return status ? std::string("stored") : status.error().message;
+  });
+  CHECK(said.find("bench.gputrace") != std::string::npos);
+  REQUIRE(::chmod(dir.path().c_str(), 0700) == 0);
+  const Result<SessionReader> reader = SessionReader::open(file);
+  REQUIRE(reader);
+  CHECK(reader->results().value().size() == 1);
 }
 
 TEST_CASE("a cut recording that the reader may not finish says who can, and how else") {
