@@ -29,6 +29,7 @@ struct DeviceFacts {
   ListedDevice listed;
   bool is_cpu = false;          ///< a software rasteriser
   bool is_null_device = false;  ///< compiles and cannot run: no memory
+  bool graphics = false;        ///< draws, and not only computes
 
   std::uint32_t subgroup_size = 0;  ///< the driver's own choice
   /// Sizes that a pipeline may ask for; empty without VK_EXT_subgroup_size_control.
@@ -85,7 +86,8 @@ struct RunTime {
 class Device {
  public:
   /// `choice`: an index of list_devices(), a PCI address, a part of the name; empty = the first
-  /// that is no CPU, else the first. kNotFound lists the devices. `validate` = load the validation
+  /// that is no CPU, else the first. kNotFound lists the devices, and so does kInvalidArgument (the
+  /// name fits several). `validate` = load the validation
   /// layer where it is installed; what it finds makes the next call fail.
   [[nodiscard]] static Result<Device> open(std::string_view choice, bool validate);
 

@@ -8,17 +8,12 @@
 #include <string_view>
 
 #include "kernels/vulkan/instance.h"
+#include "kernels/vulkan/physical_device.h"
 #include "kernels/vulkan/vulkan_error.h"
 
 namespace gputrace::vulkan {
 
 namespace {
-
-/// Text of a fixed array that a careless driver may have filled to the brim.
-template <std::size_t N>
-std::string text_of(const char (&array)[N]) {
-  return std::string(array, ::strnlen(array, N));
-}
 
 std::string_view type_name(VkPhysicalDeviceType type) {
   switch (type) {
@@ -34,6 +29,8 @@ std::string_view type_name(VkPhysicalDeviceType type) {
       return "other";
   }
 }
+
+}  // namespace
 
 Result<std::vector<VkPhysicalDevice>> physical_devices(const VulkanInstance& instance) {
   std::vector<VkPhysicalDevice> devices;
@@ -114,8 +111,6 @@ ListedDevice describe(VkPhysicalDevice device) {
   }
   return listed;
 }
-
-}  // namespace
 
 Result<std::vector<ListedDevice>> list_devices() {
   const Result<VulkanInstance> instance = VulkanInstance::create();

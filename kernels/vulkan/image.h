@@ -25,7 +25,7 @@ struct TargetDescription {
   Format format = Format::kRgba8;
 };
 
-/// Sampled with repeat, layout general. Move-only.
+/// Sampled with repeat, one level. Move-only.
 class Texture {
  public:
   Texture(Texture&& other) noexcept;

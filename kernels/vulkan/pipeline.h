@@ -25,15 +25,16 @@ inline constexpr std::uint32_t kImageBinding = 6;
 
 struct ComputeShader {
   std::span<const std::uint32_t> spirv;
-  std::vector<std::uint32_t> constants;        ///< specialization constants 0, 1, 2, ...
-  std::optional<std::uint32_t> subgroup_size;  ///< one of DeviceFacts::subgroup_sizes
+  std::vector<std::uint32_t> constants = {};  ///< specialization constants 0, 1, 2, ...
+  std::optional<std::uint32_t> subgroup_size =
+      std::nullopt;  ///< one of DeviceFacts::subgroup_sizes
 };
 
 /// A full-screen triangle without vertex buffers; fragments see binding 6 and the push constants.
 struct PixelShader {
   std::span<const std::uint32_t> vertex_spirv;
   std::span<const std::uint32_t> fragment_spirv;
-  std::vector<std::uint32_t> constants;  ///< of the fragment shader
+  std::vector<std::uint32_t> constants = {};  ///< of the fragment shader
   Format target = Format::kRgba8;
   bool blend = false;
 };
