@@ -1,0 +1,31 @@
+#define CHAINS_DO(STEP) \
+  STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+#define LOAD(c)                                      \
+  if (CHAINS > c) {                                  \
+    p##c = FROM_PLACE(places[c * stride + position]); \
+  }
+#define HOP(c)        \
+  if (CHAINS > c) {   \
+    p##c = NEXT(p##c); \
+  }
+#define STORE(c)                                    \
+  if (CHAINS > c) {                                 \
+    places[c * stride + position] = TO_PLACE(p##c); \
+  }
+#define HOP_4 CHAINS_DO(HOP) CHAINS_DO(HOP) CHAINS_DO(HOP) CHAINS_DO(HOP)
+
+void main() {
+  POINTER p0, p1, p2, p3, p4, p5, p6, p7;
+  const uint stride = gl_WorkGroupSize.x;
+  // A position that differs between lanes makes every load of the chain one of the vector path.
+  const uint position = SCALAR == 1 ? 0 : gl_LocalInvocationIndex;
+  if (SCALAR == 1 || position < lanes) {
+    CHAINS_DO(LOAD)
+    for (uint trip = 0; trip < trips; trip++) {
+      HOP_4 HOP_4 HOP_4 HOP_4
+    }
+    if (SCALAR == 0 || gl_LocalInvocationIndex == 0) {
+      CHAINS_DO(STORE)
+    }
+  }
+}
