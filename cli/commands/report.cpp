@@ -1,13 +1,8 @@
 #include <fmt/format.h>
-#include <langinfo.h>
-#include <locale.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +15,7 @@
 #include "cli/commands/report/report_builder.h"
 #include "cli/commands/report/time_offset.h"
 #include "cli/commands/session_folder.h"
+#include "cli/commands/text_options.h"
 #include "cli/report/render_json.h"
 #include "cli/report/render_text.h"
 #include "cli/report/terminal_text.h"
@@ -86,45 +82,6 @@ struct Arguments {
   ReportOptions options;
 };
 
-bool stdout_has_colour() {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
-         (term == nullptr || std::string_view(term) != "dumb");
-}
-
-bool locale_is_utf8() {
-  const locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
-  if (locale == nullptr) {
-    return false;
-  }
-  const bool utf8 = std::string_view(::nl_langinfo_l(CODESET, locale)) == "UTF-8";
-  ::freelocale(locale);
-  return utf8;
-}
-
-/// 80 for pipes and most terminals; over 100 columns bars grow, below 80 they shrink.
-std::size_t text_width() {
-  constexpr std::size_t kUsual = 80;
-  winsize size{};
-  if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-      size.ws_col == 0) {
-    return kUsual;
-  }
-  const std::size_t columns = size.ws_col;
-  return columns >= kUsual && columns <= 100 ? kUsual : std::min<std::size_t>(columns, 200);
-}
-
-Result<bool> parse_colour(const std::string& when) {
-  if (when == "auto") {
-    return stdout_has_colour();
-  }
-  if (when == "always" || when == "never") {
-    return when == "always";
-  }
-  return fail(ErrorCode::kUsage, "--color wants auto, always or never, not '" + when + "'");
-}
-
 Status parse_span(const cxxopts::ParseResult& parsed, ReportOptions& options) {
   for (const auto& [name, target] :
        {std::pair("from", &options.from_s), std::pair("to", &options.to_s)}) {
@@ -178,11 +135,11 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   }
   Arguments arguments;
   arguments.json = parsed->count("json") > 0;
-  const Result<bool> colour = parse_colour((*parsed)["color"].as<std::string>());
-  if (!colour) {
-    return tl::unexpected<Error>(colour.error());
+  const auto text = text_options((*parsed)["color"].as<std::string>(), parsed->count("ascii") > 0);
+  if (!text) {
+    return tl::unexpected<Error>(text.error());
   }
-  arguments.text = {*colour, parsed->count("ascii") > 0 || !locale_is_utf8(), text_width()};
+  arguments.text = *text;
   if (Status status = parse_span(*parsed, arguments.options); !status) {
     return tl::unexpected<Error>(status.error());
   }
