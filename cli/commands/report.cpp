@@ -135,11 +135,12 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   }
   Arguments arguments;
   arguments.json = parsed->count("json") > 0;
-  const auto text = text_options((*parsed)["color"].as<std::string>(), parsed->count("ascii") > 0);
-  if (!text) {
-    return tl::unexpected<Error>(text.error());
+  const Result<report::TextOptions> text_output =
+      text_options((*parsed)["color"].as<std::string>(), parsed->count("ascii") > 0);
+  if (!text_output) {
+    return tl::unexpected<Error>(text_output.error());
   }
-  arguments.text = *text;
+  arguments.text = *text_output;
   if (Status status = parse_span(*parsed, arguments.options); !status) {
     return tl::unexpected<Error>(status.error());
   }
