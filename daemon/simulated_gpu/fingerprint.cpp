@@ -61,8 +61,8 @@ std::uint64_t fingerprint(const GpuDescription& gpu, const Workload& workload,
   Hash hash;
   hash.add_word(kModelVersion);
   add(hash, gpu);
-  const auto& [name, passes, gap, cpu_ms, cpu_w, cap, spread] = workload;
-  hash.add(gap, cpu_ms, cpu_w, cap, spread, passes.size());
+  const auto& [name, passes, gap, cpu_ms, cpu_w, cap, spread, max_steps] = workload;
+  hash.add(gap, cpu_ms, cpu_w, cap, spread, max_steps, passes.size());
   for (const Pass& pass : passes) {
     add(hash, pass);
   }

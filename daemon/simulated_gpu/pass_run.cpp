@@ -26,7 +26,7 @@ double issue_rate(const GpuDescription& gpu, const Pass& pass) {
 }  // namespace
 
 PassRun::PassRun(Network& network, const Pass& pass, double begin_ns,
-                 std::vector<FinishedWave>& finished)
+                 std::vector<FinishedStep>& finished)
     : network_(network),
       pass_(pass),
       finished_(finished),
@@ -66,6 +66,9 @@ double PassRun::run() {
     }
     event.time_ns = advance(event);
     ++event.step;
+    if (event.step % 2 == 0 && event.step < 2 * pass_.steps) {
+      finished_.push_back({event.time_ns, static_cast<double>(wave_threads_) / pass_.steps});
+    }
     events_.push(event);
   }
   return finish_pass();
@@ -190,7 +193,7 @@ void PassRun::finish(const WaveEvent& event) {
   WorkDone& done = network_.done();
   done.threads += wave_threads_;
   done.flops += pass_.flops * wave_threads_;
-  finished_.push_back({done_ns, static_cast<double>(wave_threads_)});
+  finished_.push_back({done_ns, static_cast<double>(wave_threads_) / pass_.steps});
   // The waves of a group give their slot back together.
   if (--waves_left_[static_cast<std::size_t>(event.wave / waves_per_group_)] == 0) {
     --groups_on_cu_[static_cast<std::size_t>(event.cu)];

@@ -9,15 +9,16 @@
 
 namespace gputrace::simulated_gpu {
 
-struct FinishedWave {
+/// A wave has done a step of its pass; the last step ends with what the wave writes.
+struct FinishedStep {
   double time_ns = 0;
-  double threads = 0;
+  double threads = 0;  ///< the step's share of the wave's
 };
 
 class PassRun {
  public:
-  /// `finished` receives the waves' ends.
-  PassRun(Network& network, const Pass& pass, double begin_ns, std::vector<FinishedWave>& finished);
+  /// `finished` receives the progress of the waves, in no order.
+  PassRun(Network& network, const Pass& pass, double begin_ns, std::vector<FinishedStep>& finished);
 
   /// Returns when the pass's last write has left L2 and its fence is signalled.
   double run();
@@ -45,7 +46,7 @@ class PassRun {
 
   Network& network_;
   const Pass& pass_;
-  std::vector<FinishedWave>& finished_;
+  std::vector<FinishedStep>& finished_;
   double begin_ns_;
   double start_ns_;  ///< of the first group or draw
   double end_ns_;

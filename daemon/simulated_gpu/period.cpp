@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "daemon/simulated_gpu/pass_run.h"
 
@@ -36,9 +37,46 @@ double group_limit(const Workload& workload, const Pass& pass, bool recording) {
   return groups;
 }
 
-void shorten(Pass& pass, const Workload& workload, bool recording, Cut& cut) {
+/// Leaves out steps first, as far as enough groups to keep the GPU full for a while allow.
+void shorten_to_steps(Pass& pass, const GpuDescription& gpu, double max_wave_steps, Cut& cut) {
+  constexpr double kFillings = 6;
+  const double waves_per_group = std::max(1, pass.group_threads / kWaveThreads);
+  const double groups = std::max(1.0, std::round(pass.threads / pass.group_threads));
+  double fit =
+      gpu.compute_units * std::max(1.0, std::floor(2 * pass.waves_per_simd / waves_per_group));
+  if (pass.max_groups > 0) {
+    fit = std::min(fit, static_cast<double>(pass.max_groups));
+  }
+  const double least_groups = std::min(groups, kFillings * fit);
+  int steps = pass.steps;
+  if (!pass.pixel) {
+    steps = static_cast<int>(std::clamp(max_wave_steps / (least_groups * waves_per_group), 1.0,
+                                        static_cast<double>(steps)));
+  }
+  const double kept_groups = std::min(
+      groups, std::max(least_groups, std::round(max_wave_steps / (waves_per_group * steps))));
+  const double thread_share = kept_groups / groups;
+  const double step_share = static_cast<double>(steps) / pass.steps;
+  cut.work_factor = 1 / (thread_share * step_share);
+  pass.threads = kept_groups * pass.group_threads;
+  pass.triangles *= thread_share;
+  pass.draws = std::max(1.0, pass.draws * thread_share);
+  pass.steps = steps;
+  pass.flops *= step_share;
+  pass.store_bytes *= step_share;
+}
+
+void shorten(Pass& pass, const GpuDescription& gpu, const Workload& workload, bool recording,
+             Cut& cut) {
+  if (workload.passes.size() != 1) {
+    return;
+  }
+  if (workload.max_wave_steps > 0) {
+    shorten_to_steps(pass, gpu, workload.max_wave_steps, cut);
+    return;
+  }
   const double limit = group_limit(workload, pass, recording) * pass.group_threads;
-  if (workload.passes.size() != 1 || pass.threads <= limit) {
+  if (pass.threads <= limit) {
     return;
   }
   cut.work_factor = pass.threads / limit;
@@ -47,25 +85,47 @@ void shorten(Pass& pass, const Workload& workload, bool recording, Cut& cut) {
   pass.draws = std::max(1.0, pass.draws / cut.work_factor);
 }
 
-Status place_body(Cut& cut, double begin_ns, double end_ns,
-                  const std::vector<FinishedWave>& finished) {
+/// The body is the middle of the time, less so much of its end that whole repeats of it give all of
+/// the work.
+Status place_body(Cut& cut, double begin_ns, double end_ns, std::vector<FinishedStep>& finished) {
+  std::sort(finished.begin(), finished.end(),
+            [](const FinishedStep& a, const FinishedStep& b) { return a.time_ns < b.time_ns; });
   cut.begin_ns = begin_ns + kBodyBegin * (end_ns - begin_ns);
   cut.end_ns = begin_ns + kBodyEnd * (end_ns - begin_ns);
   double inside = 0;
   double all = 0;
-  for (const FinishedWave& wave : finished) {
-    all += wave.threads;
-    if (wave.time_ns >= cut.begin_ns && wave.time_ns < cut.end_ns) {
-      inside += wave.threads;
+  for (const FinishedStep& step : finished) {
+    all += step.threads;
+    if (step.time_ns >= cut.begin_ns && step.time_ns < cut.end_ns) {
+      inside += step.threads;
     }
   }
-  cut.body_share = inside / all;
   constexpr double kMinShare = 0.05;
-  if (cut.body_share < kMinShare) {
+  if (inside < kMinShare * all) {
     return fail(ErrorCode::kInvalidArgument,
                 "the waves end too unevenly for the middle of the dispatch to be repeated");
   }
-  cut.repeats = static_cast<std::uint32_t>(std::llround((cut.work_factor - 1) / cut.body_share));
+  const double missing = (cut.work_factor - 1) * all;
+  const double repeats = std::ceil(missing / inside);
+  if (!(repeats < std::numeric_limits<std::uint32_t>::max())) {
+    return fail(ErrorCode::kInvalidArgument, "the dispatch is too long to be simulated");
+  }
+  double counted = 0;
+  for (const FinishedStep& step : finished) {
+    if (step.time_ns < cut.begin_ns) {
+      continue;
+    }
+    counted += step.threads;
+    if (counted * repeats >= missing) {
+      cut.end_ns = std::min(cut.end_ns, step.time_ns);
+      break;
+    }
+  }
+  if (cut.end_ns - cut.begin_ns < 2) {
+    return {};  // so little is missing that the tape's nanoseconds cannot show it
+  }
+  cut.repeats = static_cast<std::uint32_t>(repeats);
+  cut.body_share = counted / all;
   return {};
 }
 
@@ -88,8 +148,8 @@ Result<Period> run_period(const GpuDescription& gpu, const Workload& workload,
   for (Pass pass : workload.passes) {
     pass.threads *= weight;
     pass.triangles *= weight;
-    shorten(pass, workload, options.record_tape, cut);
-    std::vector<FinishedWave> finished;
+    shorten(pass, gpu, workload, options.record_tape, cut);
+    std::vector<FinishedStep> finished;
     const double begin_ns = time_ns;
     time_ns = PassRun(network, pass, begin_ns, finished).run();
     if (cut.work_factor > 1) {

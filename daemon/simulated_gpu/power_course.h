@@ -33,14 +33,18 @@ class PowerCourse {
   /// The integral of at().power_w over [0, time_ns); negative before the begin.
   [[nodiscard]] double energy_j(std::int64_t time_ns) const;
 
+  /// After `seconds` of a load that ends at `steady_w`.
+  [[nodiscard]] PowerState drive(const PowerState& begin, double steady_w, double seconds) const;
+  /// What is left of a deviation from any course.
+  [[nodiscard]] PowerState fade(const PowerState& deviation, double seconds) const;
+  [[nodiscard]] const ThermalDescription& thermal() const { return thermal_; }
+
  private:
   struct Step {
     PowerStep step;
     PowerState begin;            ///< of a round that follows infinitely many
     double steady_before_j = 0;  ///< integral of steady_w from the round's begin
   };
-  [[nodiscard]] PowerState drive(const PowerState& begin, double steady_w, double seconds) const;
-  [[nodiscard]] PowerState fade(const PowerState& deviation, double seconds) const;
   [[nodiscard]] const Step& step_at(std::int64_t round_ns) const;
 
   ThermalDescription thermal_;

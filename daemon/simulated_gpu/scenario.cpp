@@ -79,6 +79,7 @@ const std::vector<BuiltInScenario>& built_in_scenarios() {
       {"texture", "bilinear fetches at random places of a 64 x 64 texture"},
       {"fill", "a full-screen RGBA8 fill"},
       {"idle", "nothing to do"},
+      {kBenchScenario, "idle but for the kernels that roofline and bench play on it"},
   };
   return kScenarios;
 }
@@ -109,7 +110,7 @@ Result<Scenario> make_built_in_scenario(std::string_view name, const SimulatedMo
     scenario.phases = {texture(kSteadySeconds, model.gpu)};
   } else if (name == "fill") {
     scenario.phases = {fill(kSteadySeconds)};
-  } else if (name == "idle") {
+  } else if (name == "idle" || name == kBenchScenario) {
     scenario.phases = {idle(kSteadySeconds)};
   } else {
     std::vector<std::string_view> names;

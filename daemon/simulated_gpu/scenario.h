@@ -31,6 +31,9 @@ struct Scenario {
   [[nodiscard]] std::int64_t duration_ns() const;
 };
 
+/// Idle: for kernels that are played on the GPU.
+inline constexpr std::string_view kBenchScenario = "bench";
+
 struct BuiltInScenario {
   std::string_view name;
   std::string_view description;

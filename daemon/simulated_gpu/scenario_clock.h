@@ -1,5 +1,5 @@
-// When a scenario began: the first read of the registers, unless it is told. The sensors of the
-// same GPU follow it from another thread.
+// When a scenario began: the first read of the registers or the first play, unless it is told. The
+// sensors of the same GPU follow it from another thread.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,10 @@ class ScenarioClock {
   explicit ScenarioClock(std::optional<std::int64_t> begin_ns)
       : begin_ns_(begin_ns.value_or(kNotBegun)) {}
 
-  /// Time since the begin, which is now if it has not been yet. From one thread.
+  /// Time since the begin, which is now if it has not been yet.
   std::int64_t start(std::int64_t now_ns) noexcept {
-    if (begin_ns_.load(std::memory_order_relaxed) == kNotBegun) {
-      begin_ns_.store(now_ns, std::memory_order_relaxed);
-    }
+    std::int64_t not_begun = kNotBegun;
+    begin_ns_.compare_exchange_strong(not_begun, now_ns, std::memory_order_relaxed);
     return time_at(now_ns);
   }
   /// Time since the begin; before it negative.

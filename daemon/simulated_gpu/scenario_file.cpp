@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <system_error>
 
 #include "daemon/base/time.h"
+#include "daemon/simulated_gpu/json_members.h"
 #include "daemon/simulated_gpu/kernels.h"
 #include "daemon/simulated_gpu/period.h"
 #include "daemon/simulated_gpu/steady_signal.h"
@@ -24,95 +24,10 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t kMaxFileBytes = 1U << 20U;
 constexpr std::size_t kMaxPhases = 32;
-constexpr std::size_t kMaxTextBytes = 200;
 /// About a minute of computing and a gigabyte of tapes at worst.
 constexpr double kMaxRecordedSteps = 24e6;
 
-struct Range {
-  double low;
-  double high;
-};
-
-/// Takes members out of a JSON object. The first thing that is wrong is kept, so that callers read
-/// all they want and look once.
-class Members {
- public:
-  Members(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) {
-      complain("", "must be an object");
-    }
-  }
-
-  double number(const char* key, double otherwise, Range range) {
-    const Json* value = find(key);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    const double number = value->is_number() ? value->get<double>() : std::nan("");
-    if (!(number >= range.low && number <= range.high)) {
-      complain(key, fmt::format("must be a number from {} to {}", range.low, range.high));
-      return otherwise;
-    }
-    return number;
-  }
-
-  int integer(const char* key, int otherwise, Range range) {
-    const double value = number(key, otherwise, range);
-    if (value != std::floor(value)) {
-      complain(key, "must be a whole number");
-      return otherwise;
-    }
-    return static_cast<int>(value);
-  }
-
-  std::string text(const char* key, std::string otherwise) {
-    const Json* value = find(key);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    if (!value->is_string() || value->get_ref<const std::string&>().size() > kMaxTextBytes) {
-      complain(key, fmt::format("must be a text of at most {} bytes", kMaxTextBytes));
-      return otherwise;
-    }
-    return value->get<std::string>();
-  }
-
-  const Json* find(const char* key) {
-    known_.insert(key);
-    if (!object_.is_object()) {
-      return nullptr;
-    }
-    const auto found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
-  }
-
-  void complain(std::string_view key, std::string_view what) {
-    if (complaint_.empty()) {
-      const char* dot = where_.empty() || key.empty() ? "" : ".";
-      complaint_ = fmt::format("{}{}{} {}", where_, dot, key, what);
-    }
-  }
-
-  /// Also complains of members that nobody asked for.
-  Status finish() {
-    if (object_.is_object()) {
-      for (const auto& item : object_.items()) {
-        if (!known_.contains(item.key())) {
-          complain(item.key(), "is not known here");
-        }
-      }
-    }
-    return complaint_.empty() ? Status{} : fail(ErrorCode::kInvalidArgument, complaint_);
-  }
-
- private:
-  const Json& object_;
-  std::string where_;
-  std::set<std::string, std::less<>> known_;
-  std::string complaint_;
-};
-
-void choose_passes(Members& members, GameFrameOptions& options) {
+void choose_passes(JsonMembers& members, GameFrameOptions& options) {
   const Json* names = members.find("passes");
   if (names == nullptr) {
     return;
@@ -141,7 +56,7 @@ void choose_passes(Members& members, GameFrameOptions& options) {
   }
 }
 
-Workload read_game(Members& members) {
+Workload read_game(JsonMembers& members) {
   GameFrameOptions options;
   options.resolution = members.number("resolution", options.resolution, {0.01, 4});
   options.flops = members.number("flops", options.flops, {0, 16});
@@ -151,10 +66,10 @@ Workload read_game(Members& members) {
   return game_frame(options);
 }
 
-Workload read_workload(Members& members, const std::string& kind, const GpuDescription& gpu) {
-  constexpr Range kFma{0, 4096};
-  constexpr Range kSide{1, 16384};
-  constexpr Range kFetches{1, 64};
+Workload read_workload(JsonMembers& members, const std::string& kind, const GpuDescription& gpu) {
+  constexpr NumberRange kFma{0, 4096};
+  constexpr NumberRange kSide{1, 16384};
+  constexpr NumberRange kFetches{1, 64};
   if (kind == "game") {
     return read_game(members);
   }
@@ -189,7 +104,7 @@ Workload read_workload(Members& members, const std::string& kind, const GpuDescr
   return {};
 }
 
-void read_common(Members& members, Workload& workload) {
+void read_common(JsonMembers& members, Workload& workload) {
   workload.gap_us = members.number("gap_us", workload.gap_us, {0, 100'000});
   workload.cpu_ms = members.number("cpu_ms", workload.cpu_ms, {0, 500});
   workload.cpu_w = members.number("cpu_w", workload.cpu_w, {0, 100});
@@ -207,7 +122,7 @@ void read_common(Members& members, Workload& workload) {
 
 Result<ScenarioPhase> read_phase(const Json& object, const std::string& where,
                                  const GpuDescription& gpu) {
-  Members members(object, where);
+  JsonMembers members(object, where);
   ScenarioPhase phase;
   const std::string kind = members.text("kind", "");
   phase.workload = read_workload(members, kind, gpu);
@@ -231,7 +146,7 @@ Status read_gpu(const Json* object, GpuDescription& gpu) {
   if (object == nullptr) {
     return {};
   }
-  Members members(*object, "gpu");
+  JsonMembers members(*object, "gpu");
   gpu.dram_latency_ns = members.number("dram_latency_ns", gpu.dram_latency_ns, {80, 5000});
   gpu.dram_peak_gbps = members.number("dram_peak_gbps", gpu.dram_peak_gbps, {1, 5000});
   gpu.simd_time_spread = members.number("simd_time_spread", gpu.simd_time_spread, {0, 0.5});
@@ -263,7 +178,7 @@ Status read_phases(const Json* phases, Scenario& scenario) {
 
 Result<Scenario> read_scenario(const Json& document, std::string_view name,
                                const SimulatedModel& model) {
-  Members members(document, "");
+  JsonMembers members(document, "");
   Scenario scenario;
   scenario.name = name;
   scenario.gpu = model.gpu;

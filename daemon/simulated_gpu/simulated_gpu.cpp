@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "daemon/base/time.h"
+#include "daemon/simulated_gpu/playback.h"
 #include "daemon/simulated_gpu/scenario_clock.h"
 #include "daemon/simulated_gpu/sensor_readers.h"
-#include "daemon/simulated_gpu/simulation.h"
 
 namespace gputrace::simulated_gpu {
 
@@ -13,19 +13,18 @@ namespace {
 
 class SimulatedReader final : public sampler::RegisterReader {
  public:
-  SimulatedReader(std::shared_ptr<const Simulation> simulation,
-                  std::shared_ptr<ScenarioClock> clock)
-      : simulation_(std::move(simulation)), clock_(std::move(clock)) {}
+  SimulatedReader(std::shared_ptr<const Playback> playback, std::shared_ptr<ScenarioClock> clock)
+      : playback_(std::move(playback)), clock_(std::move(clock)) {}
 
   [[nodiscard]] std::span<const sampler::OfferedRegister> registers() const noexcept override {
-    return simulation_->registers();
+    return playback_->simulation().registers();
   }
 
   void read(std::int64_t now_ns, sampler::ReadBuffer out) noexcept override {
     const std::int64_t begin_ns = monotonic_now_ns();
-    const UnitMask state = simulation_->state_at(clock_->start(now_ns));
+    const UnitMask state = playback_->state_at(clock_->start(now_ns));
     for (std::size_t i = 0; i < out.words.size(); ++i) {
-      out.words[i] = simulation_->word(i, state);
+      out.words[i] = playback_->simulation().word(i, state);
       out.states[i] = sampler::SampleState::kValid;
     }
     const auto cost_ns = static_cast<std::uint32_t>(monotonic_now_ns() - begin_ns);
@@ -38,9 +37,26 @@ class SimulatedReader final : public sampler::RegisterReader {
   [[nodiscard]] std::string last_error() const override { return {}; }
 
  private:
-  std::shared_ptr<const Simulation> simulation_;
+  std::shared_ptr<const Playback> playback_;
   std::shared_ptr<ScenarioClock> clock_;
 };
+
+std::function<Status(std::string_view)> make_play(std::shared_ptr<Playback> playback,
+                                                  std::shared_ptr<ScenarioClock> clock) {
+  return [playback = std::move(playback),
+          clock = std::move(clock)](std::string_view stimulus) -> Status {
+    std::shared_ptr<const PlayedKernel> kernel;
+    if (!stimulus.empty()) {
+      auto prepared = playback->prepare(stimulus);
+      if (!prepared) {
+        return fail(prepared.error(), "the simulated GPU cannot play a kernel");
+      }
+      kernel = std::move(*prepared);
+    }
+    playback->begin(std::move(kernel), clock->start(monotonic_now_ns()));
+    return {};
+  };
+}
 
 sampler::GpuIdentity identity_of(const Simulation& simulation) {
   sampler::GpuIdentity identity;
@@ -65,13 +81,15 @@ Result<OpenedSimulation> open_simulated_gpu(std::string_view argument,
   }
   const auto simulation = std::make_shared<const Simulation>(std::move(*loaded));
   const auto clock = std::make_shared<ScenarioClock>(start_ns);
+  const auto playback = std::make_shared<Playback>(simulation);
   OpenedSimulation opened;
   opened.identity = identity_of(*simulation);
   opened.loaded_from_cache = simulation->loaded_from_cache();
-  opened.reader = std::make_unique<SimulatedReader>(simulation, clock);
-  opened.truth = std::make_shared<const SimulatedSensors>(simulation);
+  opened.reader = std::make_unique<SimulatedReader>(playback, clock);
+  opened.truth = std::make_shared<const SimulatedSensors>(playback);
   opened.sensors = make_gpu_sensor_readers(opened.truth, clock);
   opened.machine_sensors = make_machine_sensor_readers(opened.truth, clock);
+  opened.play = make_play(playback, clock);
   opened.load_seconds = static_cast<double>(monotonic_now_ns() - begin_ns) * 1e-9;
   return opened;
 }

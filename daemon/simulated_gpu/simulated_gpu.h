@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ struct OpenedSimulation {
   std::vector<std::unique_ptr<sampler::SensorReader>> sensors;          ///< of the GPU
   std::vector<std::unique_ptr<sampler::SensorReader>> machine_sensors;  ///< of the whole machine
   std::shared_ptr<const SimulatedSensors> truth;  ///< what the sensors show, exactly
+  /// From the call's return on the GPU runs what the stimulus (stimulus.h) says, again and again;
+  /// an empty text gives it back to its scenario. A stimulus that is refused changes nothing. May
+  /// take 0.3 s; from one thread at a time, beside those that read.
+  std::function<Status(std::string_view stimulus)> play;
   double load_seconds = 0;  ///< building the tapes, or reading them from the cache
   bool loaded_from_cache = false;
 };
@@ -38,6 +43,8 @@ struct OpenedSimulation {
                                                           std::optional<std::int64_t> start_ns);
 
 [[nodiscard]] bool is_simulated_argument(std::string_view argument);
+/// "sim:780m:bench" for "sim:780m": idle but for what is played. One that names a scenario stays.
+[[nodiscard]] std::string with_bench_scenario(std::string_view argument);
 
 struct SimulatedGpuListing {
   std::string argument;  ///< "sim:780m:demo"

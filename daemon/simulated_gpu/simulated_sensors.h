@@ -1,14 +1,12 @@
 // What the sensors of the simulated GPU show at any time: power, clocks, temperature and memory
-// traffic of the same scenario and the same solved clock that the register words come from. A pure
+// traffic of the same work and the same solved clock that the register words come from. A pure
 // function of time, safe from any thread.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "daemon/simulated_gpu/power_course.h"
-#include "daemon/simulated_gpu/simulation.h"
+#include "daemon/simulated_gpu/playback.h"
 
 namespace gputrace::simulated_gpu {
 
@@ -46,10 +44,14 @@ struct SensorValues {
 /// Times are nanoseconds since the scenario's begin. Before it the GPU is idle.
 class SimulatedSensors {
  public:
+  explicit SimulatedSensors(std::shared_ptr<const Playback> playback);
+  /// Of a scenario alone.
   explicit SimulatedSensors(std::shared_ptr<const Simulation> simulation);
 
-  [[nodiscard]] const SimulatedModel& model() const { return simulation_->model(); }
-  [[nodiscard]] double power_limit_w() const { return simulation_->scenario().power_limit_w; }
+  [[nodiscard]] const SimulatedModel& model() const { return playback_->simulation().model(); }
+  [[nodiscard]] double power_limit_w() const {
+    return playback_->simulation().scenario().power_limit_w;
+  }
 
   [[nodiscard]] SensorValues at(std::int64_t time_ns) const;
 
@@ -62,31 +64,7 @@ class SimulatedSensors {
   [[nodiscard]] double mean_gfx_clock_mhz(std::int64_t begin_ns, std::int64_t end_ns) const;
 
  private:
-  /// Totals since the scenario's begin of what has a constant rate within a phase.
-  struct Totals {
-    double clock_cycles = 0;  ///< in millions
-    double dram_read_bytes = 0;
-    double dram_written_bytes = 0;
-  };
-  struct PhaseLoad {
-    std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;
-    Totals before;  ///< from the round's begin until begin_ns
-    Totals a_second;
-    double gfx_share = 0;  ///< of the package's power
-    double cpu_share = 0;
-    double clock_mhz = 0;
-    bool works = false;
-  };
-  void add_phase(const OperatingPoint& point, std::int64_t duration_ns, bool works);
-  [[nodiscard]] const PhaseLoad& phase_at(std::int64_t time_ns) const;
-  [[nodiscard]] Totals totals_at(std::int64_t time_ns) const;
-
-  std::shared_ptr<const Simulation> simulation_;
-  PhaseLoad idle_;
-  std::vector<PhaseLoad> phases_;
-  Totals round_;
-  PowerCourse power_;
+  std::shared_ptr<const Playback> playback_;
 };
 
 }  // namespace gputrace::simulated_gpu

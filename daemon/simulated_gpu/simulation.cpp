@@ -71,8 +71,17 @@ bool is_simulated_argument(std::string_view argument) {
   return argument == "sim" || argument.starts_with(kPrefix);
 }
 
-Result<Simulation> Simulation::open(std::string_view argument, const regdb::RegisterDatabase& regdb,
-                                    const std::filesystem::path& cache_folder) {
+std::string with_bench_scenario(std::string_view argument) {
+  const bool names_gpu = argument.starts_with(kPrefix) && argument.size() > kPrefix.size();
+  const Argument parts = names_gpu ? split_argument(argument) : Argument{};
+  return parts.scenario.empty()
+             ? fmt::format("{}{}:{}", kPrefix,
+                           parts.gpu.empty() ? simulated_models().front().key : parts.gpu,
+                           kBenchScenario)
+             : std::string(argument);
+}
+
+Result<ChosenScenario> choose_scenario(std::string_view argument) {
   if (!is_simulated_argument(argument)) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("\"{}\" names no simulated GPU: use sim:780m", argument));
@@ -82,15 +91,24 @@ Result<Simulation> Simulation::open(std::string_view argument, const regdb::Regi
   if (!model) {
     return tl::unexpected(model.error());
   }
-  const auto scenario = find_scenario(parts.scenario, **model);
+  auto scenario = find_scenario(parts.scenario, **model);
   if (!scenario) {
     return tl::unexpected(scenario.error());
   }
-  const auto map = regdb.map_for((*model)->gc);
-  if (!map) {
-    return fail(map.error(), fmt::format("cannot simulate the {}", (*model)->name));
+  return ChosenScenario{*model, std::move(*scenario)};
+}
+
+Result<Simulation> Simulation::open(std::string_view argument, const regdb::RegisterDatabase& regdb,
+                                    const std::filesystem::path& cache_folder) {
+  const auto chosen = choose_scenario(argument);
+  if (!chosen) {
+    return tl::unexpected(chosen.error());
   }
-  return load(**model, *scenario, *map, cache_folder);
+  const auto map = regdb.map_for(chosen->model->gc);
+  if (!map) {
+    return fail(map.error(), fmt::format("cannot simulate the {}", chosen->model->name));
+  }
+  return load(*chosen->model, chosen->scenario, *map, cache_folder);
 }
 
 Simulation::Simulation(const SimulatedModel& model, const Scenario& scenario)

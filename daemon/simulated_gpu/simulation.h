@@ -19,12 +19,20 @@
 
 namespace gputrace::simulated_gpu {
 
+/// What an argument of --gpu names.
+struct ChosenScenario {
+  const SimulatedModel* model = nullptr;
+  Scenario scenario;
+};
+/// `argument`: "sim:780m", "sim:780m:game" or "sim:780m:FILE.json". Computes nothing.
+[[nodiscard]] Result<ChosenScenario> choose_scenario(std::string_view argument);
+
 /// Times are nanoseconds since the scenario's begin. Before it (negative) the GPU is idle; after
 /// its end it begins again.
 class Simulation {
  public:
-  /// `argument`: "sim:780m", "sim:780m:game" or "sim:780m:FILE.json". The registers are those of
-  /// the GPU's map that the model can show. `cache_folder` empty = no cache.
+  /// `argument` as in choose_scenario(). The registers are those of the GPU's map that the model
+  /// can show. `cache_folder` empty = no cache.
   static Result<Simulation> open(std::string_view argument, const regdb::RegisterDatabase& regdb,
                                  const std::filesystem::path& cache_folder);
   static Result<Simulation> load(const SimulatedModel& model, const Scenario& scenario,

@@ -61,6 +61,9 @@ struct Workload {
   double cpu_w = 0;     ///< taken from the power limit
   double frame_cap_fps = 0;  ///< 0 = none
   double weight_spread = 0;  ///< frames weigh 1 +- this
+  /// Of a single pass about so many steps of waves are run and the rest repeats their middle; 0 =
+  /// 8,000 groups.
+  double max_wave_steps = 0;
 };
 
 /// Reads `bytes` a thread from memory that nothing has touched before.

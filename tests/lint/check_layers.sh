@@ -47,7 +47,7 @@ BEGIN {
   only["^(volk|vulkan/)"]                                  = "^(kernels/vulkan/|tests/)"
   only["^(fuse|fuse3/)"]                                   = "^tests/"
   # A header may name the type (json_fwd.hpp), never bring the library in.
-  only["^nlohmann/json_fwd\\.hpp$"] = "^daemon/ipc/|^tests/"
+  only["^nlohmann/json_fwd\\.hpp$"] = "^daemon/(ipc|simulated_gpu)/|^tests/"
   only["^nlohmann/json\\.hpp$"] = "^(cli/(report|import|commands)|daemon/(ipc|simulated_gpu))/.*\\.cpp$|^tests/"
 }
 

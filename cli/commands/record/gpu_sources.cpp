@@ -61,6 +61,7 @@ Result<recorder::OpenedGpu> open_simulated(const std::string& argument) {
   opened.reader = std::move(simulation->reader);
   opened.sensors = std::move(simulation->sensors);
   opened.machine_sensors = std::move(simulation->machine_sensors);
+  opened.play = std::move(simulation->play);
   opened.load_seconds = simulation->load_seconds;
   return opened;
 }
