@@ -300,4 +300,15 @@ Result<std::unique_ptr<Runner>> open_vulkan_runner(std::string_view device, bool
   return std::make_unique<VulkanRunner>(std::string(device), validate, std::move(*opened));
 }
 
+Result<std::vector<vulkan::Executable>> compile(vulkan::Device& device, const KernelCase& kernel) {
+  if (const Status fits = check_requirements(device.facts(), kernel); !fits) {
+    return tl::unexpected(fits.error());
+  }
+  const auto pipeline = make_pipeline(device, kernel);
+  if (!pipeline) {
+    return tl::unexpected(pipeline.error());
+  }
+  return pipeline->executables();
+}
+
 }  // namespace gputrace::bench
