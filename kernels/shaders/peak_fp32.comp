@@ -1,18 +1,13 @@
 #version 460
-layout(local_size_x_id = 0) in;
+#extension GL_GOOGLE_include_directive : require
 
-layout(binding = 0, std430) readonly buffer Start { vec4 start[]; };
-layout(binding = 1, std430) writeonly buffer Result { vec4 result[]; };
-layout(push_constant) uniform Push {
-  uint trips;
-  float x;
-  float y;
-};
+#define NUMBER float
+#define STORED float
+#define FROM_STORED(word) (word)
+#define TO_STORED(number) (number)
+#define MULTIPLY_ADD(a, b, sum) fma(a, b, sum)
+#define PAIRS 8
+#define EACH(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7)
+#define BODY ROUND ROUND ROUND ROUND ROUND ROUND ROUND ROUND
 
-void main() {
-  vec4 p = start[gl_LocalInvocationIndex];
-  for (uint trip = 0; trip < trips; trip++) {
-    p = fma(vec4(x), p.yzwx, p);
-  }
-  result[gl_GlobalInvocationID.x] = p;
-}
+#include "peak.glsl"
