@@ -1,0 +1,47 @@
+#include <utility>
+
+#include "kernels/bench/bench_test.h"
+#include "kernels/bench/tests/atomics.h"
+#include "kernels/bench/tests/latency.h"
+#include "kernels/bench/tests/occupancy.h"
+
+namespace gputrace::bench {
+
+const std::vector<BenchTest>& bench_tests() {
+  static const std::vector<BenchTest> kTests{
+      {.id = "latency",
+       .summary = "ns from a load to the next, by working set, on two paths",
+       .needs = "",
+       .quick_s = 5,
+       .full_s = 150,
+       .run = run_latency,
+       .cases = latency_cases},
+      {.id = "atomics",
+       .summary = "atomic operations a second, by how lanes share words",
+       .needs = "",
+       .quick_s = 4,
+       .full_s = 60,
+       .run = run_atomics,
+       .cases = atomics_cases},
+      {.id = "occupancy",
+       .summary = "groups in flight, as registers, size and local memory allow",
+       .needs = "",
+       .quick_s = 2,
+       .full_s = 20,
+       .run = run_occupancy,
+       .cases = occupancy_cases},
+  };
+  return kTests;
+}
+
+std::vector<KernelCase> all_cases(const vulkan::DeviceFacts& facts) {
+  std::vector<KernelCase> cases;
+  for (const BenchTest& test : bench_tests()) {
+    for (KernelCase& kernel : test.cases(facts)) {
+      cases.push_back(std::move(kernel));
+    }
+  }
+  return cases;
+}
+
+}  // namespace gputrace::bench
