@@ -230,12 +230,9 @@ class PassMaker {
         step = random_places(loads, loads, 0.25 * loads);
         break;
       }
-      case Access::kChase: {
-        // All lanes follow the same pointer: one line a wave and step.
-        const double share = 1.0 / std::min(pass_.group_threads, kWaveThreads);
-        step = random_places(share, share, share);
+      case Access::kChase:
+        step = random_places(1, 1, 0.25);  // each thread follows a pointer of its own
         break;
-      }
       case Access::kTexture:
         step = coherent_fetches();
         break;
