@@ -190,8 +190,8 @@ Result<std::optional<ReceivedReply>> receive_until(int fd, std::int64_t deadline
 std::string_view answer_to(const Request& request) {
   // In the order of the variant.
   constexpr std::array<std::string_view, std::variant_size_v<Request>> kAnswers{
-      "hello", "gpus", "status", "ready",    "marked",       "closed",
-      "",      "",     "window", "sessions", "session_file", "removed"};
+      "hello", "gpus",  "status", "ready",    "marked",       "closed", "",
+      "",      "point", "window", "sessions", "session_file", "removed"};
   return kAnswers.at(request.index());
 }
 

@@ -56,6 +56,7 @@ json to_json(const RecordRequest& request) {
           {"source", bytes_to_json(request.source)},
           {"rate_hz", request.rate_hz},
           {"sensor_rate_hz", request.sensor_rate_hz},
+          {"purpose", purpose_name(request.purpose)},
           {"label", text_or_null(request.label)},
           {"command", command_or_null(request.command)}};
 }
@@ -92,12 +93,6 @@ Result<Request> decode_as_order(std::string_view message) {
       *order);
 }
 
-/// The log prints it: a stranger must not be able to put a line of its own there.
-bool is_printable(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char byte) { return byte >= ' ' && byte <= '~'; });
-}
-
 Result<Request> read_hello(JsonFields& fields) {
   HelloRequest request;
   request.version = static_cast<int>(fields.integer("version", 0, kMaxVersion));
@@ -105,7 +100,8 @@ Result<Request> read_hello(JsonFields& fields) {
     return Request(request);  // its other fields are not ours to judge
   }
   request.client = fields.text("client", kMaxNameBytes);
-  if (!is_printable(request.client)) {
+  // The log prints it: a stranger must not be able to put a line of its own there.
+  if (!is_printable_ascii(request.client)) {
     return bad_message("field 'client' has a character that is not printable ASCII");
   }
   return checked<Request>(std::move(request), fields);
@@ -117,12 +113,16 @@ Result<Request> read_record(JsonFields& fields) {
   request.source = fields.text("source", kMaxNameBytes);
   request.rate_hz = fields.number("rate_hz", 0, kMaxRateHz);
   request.sensor_rate_hz = read_sensor_rate(fields);
+  request.purpose = read_purpose(fields);
   request.label = fields.optional_text("label", kMaxLabelBytes);
   if (!fields.is_null("command")) {
     request.command = fields.texts("command", kMaxCommandWords, kMaxCommandBytes, kMaxCommandBytes);
   }
   if (std::find(kSources.begin(), kSources.end(), request.source) == kSources.end()) {
     return bad_message("field 'source' is neither auto, drm, debugfs nor bar");
+  }
+  if (request.purpose == Purpose::kBackground || request.purpose == Purpose::kLive) {
+    return bad_message("field 'purpose' is neither recording, roofline, bench nor calibration");
   }
   return checked<Request>(std::move(request), fields);
 }
@@ -160,7 +160,7 @@ Result<Request> decode_request(std::string_view message) {
   if (type == "mark") {
     return checked<Request>(MarkRequest{fields.text("text", kMaxTextBytes)}, fields);
   }
-  if (type == "stop" || type == "processes" || type == "switch") {
+  if (type == "stop" || type == "processes" || type == "switch" || type == "point") {
     return decode_as_order(message);
   }
   if (type == "subscribe") {
@@ -196,8 +196,8 @@ Result<std::string> encode_request(const Request& request) {
 std::string_view request_name(const Request& request) {
   // In the order of the variant.
   constexpr std::array<std::string_view, std::variant_size_v<Request>> kNames{
-      "hello",     "gpus",   "status",    "record",   "mark",  "stop",
-      "processes", "switch", "subscribe", "sessions", "fetch", "done"};
+      "hello",  "gpus",  "status",    "record",   "mark",  "stop", "processes",
+      "switch", "point", "subscribe", "sessions", "fetch", "done"};
   return kNames.at(request.index());
 }
 

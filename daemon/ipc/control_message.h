@@ -51,6 +51,7 @@ struct RecordRequest {
   std::optional<std::string> label;
   std::optional<std::vector<std::string>> command;
   double sensor_rate_hz = kDefaultSensorRateHz;  ///< 0 = no sensors
+  Purpose purpose = Purpose::kRecording;         ///< never kBackground or kLive
   bool operator==(const RecordRequest&) const = default;
 };
 /// An event in every recording of the caller's uid. Answered by marked.
@@ -78,10 +79,10 @@ struct DoneRequest {
   bool operator==(const DoneRequest&) const = default;
 };
 
-/// "stop", "processes" and "switch" are the recorder's orders, here for the recording of the
-/// connection. The last two have no answer but failed.
+/// "stop", "processes", "switch" and "point" are the recorder's orders, here for the recording of
+/// the connection. "processes" and "switch" have no answer but failed.
 using Request = std::variant<HelloRequest, GpusRequest, StatusRequest, RecordRequest, MarkRequest,
-                             StopOrder, ProcessesOrder, SwitchOrder, SubscribeRequest,
+                             StopOrder, ProcessesOrder, SwitchOrder, PointOrder, SubscribeRequest,
                              SessionsRequest, FetchRequest, DoneRequest>;
 
 struct HelloReply {
@@ -153,7 +154,7 @@ struct RemovedReply {
 /// FailedAnswer answers any request that could not be met.
 using Reply = std::variant<HelloReply, GpusReply, StatusReply, MarkedReply, SessionsReply,
                            SessionFileReply, RemovedReply, ReadyAnswer, FailedAnswer, WarningAnswer,
-                           ClosedAnswer, WindowAnswer>;
+                           ClosedAnswer, WindowAnswer, PointAnswer>;
 
 /// kInvalidArgument when a field is over its limit. Texts of the daemon for people are shortened
 /// instead, and sessions over kMaxSessionsListed are counted in left_out.

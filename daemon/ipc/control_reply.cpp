@@ -238,8 +238,8 @@ Result<Reply> decode_reply(std::string_view message) {
 std::string_view reply_name(const Reply& reply) {
   // In the order of the variant.
   constexpr std::array<std::string_view, std::variant_size_v<Reply>> kNames{
-      "hello",   "gpus",  "status", "marked",  "sessions", "session_file",
-      "removed", "ready", "failed", "warning", "closed",   "window"};
+      "hello", "gpus",   "status",  "marked", "sessions", "session_file", "removed",
+      "ready", "failed", "warning", "closed", "window",   "point"};
   return kNames.at(reply.index());
 }
 

@@ -45,19 +45,27 @@ tl::unexpected<Error> bad_message(std::string_view why) {
   return fail(ErrorCode::kCorrupt, fmt::format("bad message: {}", why));
 }
 
-Result<nlohmann::json> parse_object(std::string_view message) {
-  if (message.size() > kMaxMessageBytes) {
+Result<nlohmann::json> parse_inner_object(std::string_view text) {
+  if (text.size() > kMaxMessageBytes) {
     return bad_message(fmt::format("longer than {} bytes", kMaxMessageBytes));
   }
-  if (is_too_deep(message)) {
+  if (is_too_deep(text)) {
     return bad_message("nested too deeply");
   }
-  nlohmann::json object = nlohmann::json::parse(message, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {
     return bad_message("not a JSON object");
   }
-  const auto type = object.find("type");
-  if (type == object.end() || !type->is_string()) {
+  return object;
+}
+
+Result<nlohmann::json> parse_object(std::string_view message) {
+  Result<nlohmann::json> object = parse_inner_object(message);
+  if (!object) {
+    return object;
+  }
+  const auto type = object->find("type");
+  if (type == object->end() || !type->is_string()) {
     return bad_message("no type");
   }
   return object;

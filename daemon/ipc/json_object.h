@@ -14,6 +14,8 @@ namespace gputrace::ipc {
 /// An object whose "type" is a text. kCorrupt: too long, nested deeper than any message is, no
 /// JSON, or something else.
 [[nodiscard]] Result<nlohmann::json> parse_object(std::string_view message);
+/// The same for an object without a "type", which travels inside a text.
+[[nodiscard]] Result<nlohmann::json> parse_inner_object(std::string_view text);
 
 [[nodiscard]] tl::unexpected<Error> bad_message(std::string_view why);
 

@@ -44,12 +44,6 @@ constexpr std::array<std::pair<OnExisting, std::string_view>, 3> kOnExistingName
     {OnExisting::kNumber, "number"},
 }};
 
-constexpr std::array<std::pair<Purpose, std::string_view>, 3> kPurposeNames{{
-    {Purpose::kRecording, "recording"},
-    {Purpose::kBackground, "background"},
-    {Purpose::kLive, "live"},
-}};
-
 /// The last one for a value that is not in the table.
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
@@ -98,7 +92,7 @@ json to_json(const StartOrder& order) {
           {"on_existing", name_in(kOnExistingNames, order.on_existing)},
           {"label", text_or_null(order.label)},
           {"command", order.command ? list(*order.command) : json(nullptr)},
-          {"purpose", name_in(kPurposeNames, order.purpose)},
+          {"purpose", purpose_name(order.purpose)},
           {"burst_s", order.bursts ? json(order.bursts->length_s) : json(nullptr)},
           {"burst_every_s", order.bursts ? json(order.bursts->every_s) : json(nullptr)},
           {"sensor_rate_hz", order.sensor_rate_hz},
@@ -178,6 +172,10 @@ json to_json(const WindowAnswer& answer) {
           {"registers", std::move(registers)}};
 }
 
+json to_json(const PointAnswer& answer) {
+  return {{"type", "point"}, {"time_ns", value_or_null(answer.time_ns)}};
+}
+
 std::optional<Bursts> read_bursts(JsonFields& fields) {
   if (fields.is_null("burst_s") && fields.is_null("burst_every_s")) {
     return std::nullopt;
@@ -187,11 +185,11 @@ std::optional<Bursts> read_bursts(JsonFields& fields) {
   return Bursts{length_s, every_s};
 }
 
-/// The fields of a start order whose names were looked up already.
-StartOrder read_start(JsonFields& fields, OnExisting on_existing, Purpose purpose) {
+/// All fields of a start order but one.
+StartOrder read_start(JsonFields& fields, OnExisting on_existing) {
   StartOrder order;
   order.on_existing = on_existing;
-  order.purpose = purpose;
+  order.purpose = read_purpose(fields);
   order.bursts = read_bursts(fields);
   order.sensor_rate_hz = read_sensor_rate(fields);
   order.reserve_bytes = fields.count("reserve_bytes");
@@ -276,11 +274,7 @@ Result<Order> decode_order(std::string_view message) {
     if (!on_existing) {
       return bad_message("field 'on_existing' is neither refuse, replace nor number");
     }
-    const auto purpose = value_in(kPurposeNames, fields.text("purpose", kMaxLabelBytes));
-    if (!purpose) {
-      return bad_message("field 'purpose' is neither recording, background nor live");
-    }
-    return checked<Order>(read_start(fields, *on_existing, *purpose), fields);
+    return checked<Order>(read_start(fields, *on_existing), fields);
   }
   if (type == "mark") {
     return checked<Order>(read_mark(fields), fields);
@@ -293,6 +287,9 @@ Result<Order> decode_order(std::string_view message) {
   }
   if (type == "switch") {
     return checked<Order>(read_switch(fields), fields);
+  }
+  if (type == "point") {
+    return checked<Order>(read_point(fields), fields);
   }
   return bad_message("unknown order");
 }
@@ -324,6 +321,13 @@ Result<Answer> decode_answer(std::string_view message) {
   }
   if (type == "window") {
     return checked<Answer>(read_window(fields), fields);
+  }
+  if (type == "point") {
+    PointAnswer answer;
+    if (!fields.is_null("time_ns")) {
+      answer.time_ns = fields.integer("time_ns", 0, kMaxTime);
+    }
+    return checked<Answer>(answer, fields);
   }
   return bad_message("unknown answer");
 }

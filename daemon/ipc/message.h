@@ -36,6 +36,8 @@ inline constexpr std::size_t kMaxEngines = 16;
 /// Of a process or an engine.
 inline constexpr std::size_t kMaxClientNameBytes = 64;
 inline constexpr std::size_t kMaxPciBytes = 16;
+inline constexpr std::size_t kMaxPointLabelBytes = 256;
+inline constexpr std::size_t kMaxStimulusBytes = 4096;
 
 enum class OnExisting {
   kRefuse,
@@ -48,6 +50,9 @@ enum class Purpose {
   kRecording,   ///< a session file
   kBackground,  ///< a day file of the monitoring: bursts, readable by the group, no command
   kLive,        ///< no file: a window answer a second
+  kRoofline,    ///< a session file of this kind, as the next two are
+  kBench,
+  kCalibration,
 };
 
 /// Samples are taken in the first `length_s` of every `every_s` only.
@@ -125,7 +130,19 @@ struct SwitchOrder {
   bool operator==(const SwitchOrder&) const = default;
 };
 
-using Order = std::variant<StartOrder, MarkOrder, StopOrder, ProcessesOrder, SwitchOrder>;
+/// A kernel of a bench begins, or the one that began ends. Kept as an event, point_begin or
+/// point_end, whose text is point_event_text(); a simulated GPU plays the stimulus until the end.
+/// Answered by point.
+struct PointOrder {
+  std::int64_t time_ns = 0;             ///< CLOCK_MONOTONIC
+  std::string label;                    ///< "sweep.n16"; printable ASCII
+  std::optional<std::string> stimulus;  ///< a JSON object; absent: the point ends
+
+  bool operator==(const PointOrder&) const = default;
+};
+
+using Order =
+    std::variant<StartOrder, MarkOrder, StopOrder, ProcessesOrder, SwitchOrder, PointOrder>;
 
 struct ReadyAnswer {
   std::string file;  ///< that of the order, or the one with a number
@@ -191,7 +208,15 @@ struct WindowAnswer {
   bool operator==(const WindowAnswer&) const = default;
 };
 
-using Answer = std::variant<ReadyAnswer, FailedAnswer, WarningAnswer, ClosedAnswer, WindowAnswer>;
+/// Answers each point order, when a simulated GPU plays it and its event is on the way to the file.
+struct PointAnswer {
+  std::optional<std::int64_t> time_ns;  ///< of the event; absent: none, a warning has said why
+
+  bool operator==(const PointAnswer&) const = default;
+};
+
+using Answer =
+    std::variant<ReadyAnswer, FailedAnswer, WarningAnswer, ClosedAnswer, WindowAnswer, PointAnswer>;
 
 /// On the socket between gputraced and the recorder of one GPU: once a second, and at each change.
 struct HealthReport {
@@ -214,6 +239,9 @@ struct HealthReport {
 
 /// "0000:c4:00.0", as sysfs and fdinfo have it.
 [[nodiscard]] bool is_pci_address(std::string_view text);
+
+/// {"label":"sweep.n16","stimulus":{...}}; without a stimulus where there is none.
+[[nodiscard]] std::string point_event_text(const PointOrder& order);
 
 /// The words that fit the limits; a last word says how many were left out.
 [[nodiscard]] std::vector<std::string> shorten_command(const std::vector<std::string>& command);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "daemon/base/sensor_rate.h"
+#include "daemon/ipc/json_object.h"
 
 namespace gputrace::ipc {
 
@@ -21,6 +23,15 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxTime = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMaxPid = std::numeric_limits<std::int32_t>::max();
+
+constexpr std::array<std::pair<Purpose, std::string_view>, 6> kPurposeNames{{
+    {Purpose::kRecording, "recording"},
+    {Purpose::kBackground, "background"},
+    {Purpose::kLive, "live"},
+    {Purpose::kRoofline, "roofline"},
+    {Purpose::kBench, "bench"},
+    {Purpose::kCalibration, "calibration"},
+}};
 
 bool is_engine_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxClientNameBytes &&
@@ -112,6 +123,13 @@ json to_json(const SwitchOrder& order) {
   return {{"type", "switch"}, {"gpu", bytes_to_json(order.gpu)}};
 }
 
+json to_json(const PointOrder& order) {
+  return {{"type", "point"},
+          {"time_ns", order.time_ns},
+          {"label", bytes_to_json(order.label)},
+          {"stimulus", order.stimulus ? json(bytes_to_json(*order.stimulus)) : json(nullptr)}};
+}
+
 ProcessesOrder read_processes(JsonFields& fields) {
   ProcessesOrder order;
   order.time_ns = fields.integer("time_ns", 0, kMaxTime);
@@ -128,6 +146,52 @@ SwitchOrder read_switch(JsonFields& fields) {
     fields.fault("gpu", "is not a PCI address");
   }
   return order;
+}
+
+PointOrder read_point(JsonFields& fields) {
+  PointOrder order;
+  order.time_ns = fields.integer("time_ns", 0, kMaxTime);
+  order.label = fields.text("label", kMaxPointLabelBytes);
+  order.stimulus = fields.optional_text("stimulus", kMaxStimulusBytes);
+  if (!is_printable_ascii(order.label)) {
+    fields.fault("label", "has a character that is not printable ASCII");
+  }
+  if (order.stimulus && !parse_inner_object(*order.stimulus)) {
+    fields.fault("stimulus", "is not the text of a JSON object");
+  }
+  return order;
+}
+
+std::string point_event_text(const PointOrder& order) {
+  json text = {{"label", bytes_to_json(order.label)}};
+  if (order.stimulus) {
+    Result<json> stimulus = parse_inner_object(*order.stimulus);
+    text["stimulus"] = stimulus ? std::move(*stimulus) : json(nullptr);
+  }
+  return text.dump();
+}
+
+std::string_view purpose_name(Purpose purpose) {
+  const auto* found = std::find_if(kPurposeNames.begin(), kPurposeNames.end(),
+                                   [&](const auto& known) { return known.first == purpose; });
+  GPUTRACE_CHECK(found != kPurposeNames.end());
+  return found->second;
+}
+
+Purpose read_purpose(JsonFields& fields) {
+  const std::string name = fields.text("purpose", kMaxLabelBytes);
+  const auto* found = std::find_if(kPurposeNames.begin(), kPurposeNames.end(),
+                                   [&](const auto& known) { return known.second == name; });
+  if (found == kPurposeNames.end()) {
+    fields.fault("purpose", "is nothing that becomes of samples");
+    return Purpose::kRecording;
+  }
+  return found->first;
+}
+
+bool is_printable_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char byte) { return byte >= ' ' && byte <= '~'; });
 }
 
 double read_sensor_rate(JsonFields& fields) {

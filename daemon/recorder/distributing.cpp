@@ -185,6 +185,7 @@ void SharedSampling::end_loop(ReadingThread& reading) {
     if (lost || woke || !next) {
       unused = std::move(reader_);
       unused_sensors = sensors_.close();
+      play_ = nullptr;
       if (woke && next && gpu_) {
         woken_ = gpu_->identity.name;
       }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -33,6 +34,23 @@ std::filesystem::path numbered(const std::filesystem::path& file, int number) {
          fmt::format("{}-{}{}", file.stem().string(), number, file.extension().string());
 }
 
+store::SessionKind kind_of(ipc::Purpose purpose) {
+  switch (purpose) {
+    case ipc::Purpose::kBackground:
+      return store::SessionKind::kBackground;
+    case ipc::Purpose::kRoofline:
+      return store::SessionKind::kRoofline;
+    case ipc::Purpose::kBench:
+      return store::SessionKind::kBench;
+    case ipc::Purpose::kCalibration:
+      return store::SessionKind::kCalibration;
+    case ipc::Purpose::kRecording:
+    case ipc::Purpose::kLive:
+      break;
+  }
+  return store::SessionKind::kRecording;
+}
+
 Result<store::SessionWriter> create_session(const ipc::StartOrder& order,
                                             const store::SessionDescription& description) {
   const store::OnExisting on_existing = order.on_existing == ipc::OnExisting::kReplace
@@ -54,8 +72,7 @@ Result<store::SessionWriter> create_file(const ipc::StartOrder& order,
                                          const store::SegmentDescription& segment,
                                          const TimeAnchor& started) {
   store::SessionDescription description;
-  description.kind = order.purpose == ipc::Purpose::kBackground ? store::SessionKind::kBackground
-                                                                : store::SessionKind::kRecording;
+  description.kind = kind_of(order.purpose);
   description.label = order.label;
   description.command = order.command;
   description.started = started;
@@ -201,7 +218,7 @@ Result<std::string> Session::begin_file(const ipc::StartOrder& order, const GpuO
                                         const SessionWish& wish) {
   DiskReserve reserve(std::filesystem::path(order.file).parent_path(), order.reserve_bytes);
   // Monitoring waits for room instead: nobody is there to try again.
-  if (order.purpose == ipc::Purpose::kRecording && !reserve.may_write()) {
+  if (order.purpose != ipc::Purpose::kBackground && !reserve.may_write()) {
     return fail(
         ErrorCode::kNoSpace,
         fmt::format("cannot record to {}: {:.0f} MiB are left on the disk, and {:.0f} MiB "
@@ -254,10 +271,29 @@ std::optional<ipc::StopOrder> Session::take_orders() {
       output_->add_processes(*processes);
     } else if (const auto* other = std::get_if<ipc::SwitchOrder>(&*received)) {
       output_->switch_gpu(other->gpu);
+    } else if (const auto* point = std::get_if<ipc::PointOrder>(&*received)) {
+      send(take_point(*point));
     } else {
       warn("a second start order was ignored");
     }
   }
+}
+
+ipc::PointAnswer Session::take_point(const ipc::PointOrder& order) {
+  const std::int64_t came_ns = monotonic_now_ns();
+  const Result<bool> played = sampling_.play(order.stimulus.value_or(std::string()));
+  if (!played) {
+    warn(
+        fmt::format("the simulated GPU does not play {}: {}", order.label, played.error().message));
+    return {};
+  }
+  // A simulated GPU does it from the return of play() on; a real one from some time after the
+  // order was sent.
+  const std::int64_t time_ns =
+      *played && order.stimulus ? monotonic_now_ns() : std::min(order.time_ns, came_ns);
+  output_->add_event(
+      {time_ns, order.stimulus ? "point_begin" : "point_end", ipc::point_event_text(order)});
+  return {time_ns};
 }
 
 }  // namespace gputrace::recorder

@@ -42,6 +42,7 @@ class Session {
                                                const SessionWish& wish);
   /// Takes orders until the end; absent when the socket closed without a stop.
   [[nodiscard]] std::optional<ipc::StopOrder> take_orders();
+  [[nodiscard]] ipc::PointAnswer take_point(const ipc::PointOrder& order);
   void send(const ipc::Answer& answer) const {
     // Who cannot be reached is gone; the next receive says so.
     [[maybe_unused]] const Status sent = socket_.send(answer);

@@ -82,6 +82,7 @@ const GpuOnOffer& SharedSampling::take_gpu(OpenedGpu&& opened) {
         offer.identity.pci;  // this one again if it vanishes, whatever its number is then
   }
   reader_ = std::move(opened.reader);
+  play_ = std::move(opened.play);
   sensors_.open({offer.identity.pci, std::move(opened.sensors), std::move(opened.machine_sensors),
                  std::move(opened.is_awake)});
   const std::int64_t now_ns = monotonic_now_ns();
@@ -165,8 +166,24 @@ void SharedSampling::close_if_unused() {
   if (members_.empty() && reader_) {
     unused = std::move(reader_);
     unused_sensors = sensors_.close();
+    play_ = nullptr;
     gpu_.reset();
   }
+}
+
+Result<bool> SharedSampling::play(std::string_view stimulus) {
+  std::function<Status(std::string_view)> play;
+  {
+    const std::scoped_lock lock(mutex_);
+    play = play_;
+  }
+  if (!play) {
+    return false;
+  }
+  if (const Status status = play(stimulus); !status) {  // may take long: without the lock
+    return tl::unexpected(status.error());
+  }
+  return true;
 }
 
 std::string SharedSampling::gpu() const {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -61,6 +62,10 @@ class SharedSampling {
   void leave(const std::shared_ptr<SessionFeed>& feed);
   /// Closes the GPU if a session that opened it could not go on and there is no other.
   void close_if_unused();
+
+  /// Makes a simulated GPU do what a bench's stimulus says; empty = the end of it. False: this GPU
+  /// plays nothing. The sampling goes on meanwhile.
+  [[nodiscard]] Result<bool> play(std::string_view stimulus);
 
   [[nodiscard]] ipc::HealthReport health() const;
   /// PCI address of the GPU that is open or was asked for last; may be empty.
@@ -114,8 +119,9 @@ class SharedSampling {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   // All below: guarded by mutex_.
-  std::optional<GpuOnOffer> gpu_;  ///< open
-  SharedSensors sensors_;          ///< of the GPU that is open
+  std::optional<GpuOnOffer> gpu_;                 ///< open
+  SharedSensors sensors_;                         ///< of the GPU that is open
+  std::function<Status(std::string_view)> play_;  ///< OpenedGpu::play of the GPU that is open
   GpuRequest request_;
   std::optional<std::int64_t> opening_since_ns_;
   std::unique_ptr<sampler::RegisterReader> reader_;  ///< while no loop has it

@@ -94,6 +94,9 @@ void Clients::handle(ipc::ClientId client, const ipc::Request& request) {
           [&](const ipc::SwitchOrder& order) {
             only_failure(parts_.recordings.switch_gpu(client, order));
           },
+          [&](const ipc::PointOrder& point) {
+            only_failure(parts_.recordings.take_point(client, point, monotonic_now_ns()));
+          },
           [&](const ipc::SessionsRequest&) { answer(sessions(caller.uid)); },
           [&](const ipc::FetchRequest& wanted) { only_failure(fetch(caller, wanted.name)); },
           [&](const ipc::DoneRequest& done) { answer(remove(caller.uid, done.name)); },

@@ -52,6 +52,8 @@ class Recordings final : public SessionOwner {
                                       std::int64_t now_ns);
   /// Once a recording.
   [[nodiscard]] Status switch_gpu(ipc::ClientId client, const ipc::SwitchOrder& order);
+  /// Into the recording of this client; the recorder answers.
+  [[nodiscard]] Status take_point(ipc::ClientId client, ipc::PointOrder order, std::int64_t now_ns);
   /// Returns how many recordings of the user took it.
   [[nodiscard]] std::uint32_t mark(uid_t uid, std::string_view text, std::int64_t now_ns) const;
   /// The client is gone: its session ends, and its file is finished.

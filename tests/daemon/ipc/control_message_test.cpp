@@ -29,6 +29,8 @@ std::vector<Request> all_requests() {
           RecordRequest{"", "bar", 20'000, std::nullopt, std::nullopt},
           RecordRequest{"", "auto", 1000, std::nullopt, std::nullopt, 0},
           RecordRequest{"", "auto", 1000, std::nullopt, std::nullopt, 2.5},
+          RecordRequest{"", "auto", 1000, std::nullopt, std::nullopt, 10, Purpose::kCalibration},
+          PointOrder{5, "sweep.n16", R"({"kernel":"sweep.n16"})"},
           MarkRequest{"boss fight"},
           StopOrder{0, std::nullopt, false},
           StopOrder{std::nullopt, 9, true},
@@ -80,7 +82,8 @@ std::vector<Reply> all_replies() {
           WarningAnswer{"lost", true},
           closed,
           ClosedAnswer{},
-          WindowAnswer{1, 2, {RegisterWindow{"GRBM_STATUS", 9, 0, 1, {}}}}};
+          WindowAnswer{1, 2, {RegisterWindow{"GRBM_STATUS", 9, 0, 1, {}}}},
+          PointAnswer{7}};
 }
 
 TEST_CASE("every request comes back as it was sent") {
@@ -132,15 +135,29 @@ TEST_CASE("what is not a known request is refused with a reason") {
       {R"({"type":"subscribe","gpu":"0","rate_hz":1e7})", "field 'rate_hz'"},
       {R"({"type":"subscribe","gpu":"0","rate_hz":1e999})", "not a JSON object"},
       {R"({"type":"subscribe","gpu":"0","rate_hz":NaN})", "not a JSON object"},
-      {R"({"type":"record","gpu":"","source":"mmap","rate_hz":1,"sensor_rate_hz":0,"label":null,"command":null})",
+      {R"({"type":"record","gpu":"","source":"mmap","rate_hz":1,"sensor_rate_hz":0,"purpose":"bench","label":null,"command":null})",
        "field 'source'"},
-      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"label":null,"command":"x"})",
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"purpose":"bench","label":null,"command":"x"})",
        "field 'command'"},
-      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"label":null,"command":[[]]})",
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"label":null,"command":null})",
+       "field 'purpose' is missing"},
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"purpose":"live","label":null,"command":null})",
+       "field 'purpose'"},
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"purpose":"background","label":null,"command":null})",
+       "field 'purpose'"},
+      {R"({"type":"point","time_ns":-1,"label":"x","stimulus":null})", "field 'time_ns'"},
+      {R"({"type":"point","time_ns":1,"label":"a\u001bb","stimulus":null})", "field 'label'"},
+      {R"({"type":"point","time_ns":1,"label":"x"})", "field 'stimulus' is missing"},
+      {R"({"type":"point","time_ns":1,"label":"x","stimulus":{}})", "field 'stimulus'"},
+      {R"({"type":"point","time_ns":1,"label":"x","stimulus":"[]"})", "field 'stimulus'"},
+      {R"({"type":"point","time_ns":1,"label":"x","stimulus":"{"})", "field 'stimulus'"},
+      {R"({"type":"point","time_ns":1,"label":"x","stimulus":"{\"a\":[[[[]]]]}"})",
+       "field 'stimulus'"},
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"purpose":"bench","label":null,"command":[[]]})",
        "field 'command'"},
-      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"label":null})",
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"purpose":"bench","label":null})",
        "field 'command'"},
-      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"label":null,"command":null,)"
+      {R"({"type":"record","gpu":"","source":"drm","rate_hz":1,"sensor_rate_hz":0,"purpose":"bench","label":null,"command":null,)"
        R"("file":"/etc/shadow"})",
        "unknown field"},
       {R"({"type":"stop","exit_code":0,"signal":null})", "field 'discard'"},

@@ -63,8 +63,19 @@ std::vector<Order> all_orders() {
   live.file.clear();
   StartOrder without_sensors = plain;
   without_sensors.sensor_rate_hz = 0;
+  StartOrder roofline = plain;
+  roofline.purpose = Purpose::kRoofline;
+  StartOrder bench = plain;
+  bench.purpose = Purpose::kBench;
+  StartOrder calibration = plain;
+  calibration.purpose = Purpose::kCalibration;
   return {some_start(),
           plain,
+          roofline,
+          bench,
+          calibration,
+          PointOrder{5, "sweep.n16", R"({"kernel":"sweep.n16"})"},
+          PointOrder{6, "sweep.n16", std::nullopt},
           background,
           live,
           without_sensors,
@@ -89,7 +100,9 @@ std::vector<Answer> all_answers() {
           some_closed(),
           ClosedAnswer{},
           some_window(),
-          WindowAnswer{}};
+          WindowAnswer{},
+          PointAnswer{5},
+          PointAnswer{}};
 }
 
 std::string encoded(const Order& order) {

@@ -127,6 +127,36 @@ TEST_CASE("a mark reaches every recording of the user, and what the kernel says 
   CHECK_FALSE(has("mark", "too early"));
 }
 
+TEST_CASE(
+    "points of a bench are in the recording of their connection alone, of the kind asked for") {
+  const RunningService service;
+  const ipc::ControlClient bench = service.connect();
+  const ipc::ControlClient other = service.connect();
+  const ipc::PointOrder begin{monotonic_now_ns(), "sweep.n16", R"({"kernel":"sweep.n16"})"};
+  CHECK(test::refusal(bench, begin).code == ErrorCode::kInvalidArgument);  // records nothing
+  ipc::RecordRequest request = record_request();
+  request.purpose = ipc::Purpose::kBench;
+  const std::string file = ask<ipc::ReadyAnswer>(bench, request).file;
+  const std::string other_file = ask<ipc::ReadyAnswer>(other, record_request()).file;
+  CHECK(ask<ipc::PointAnswer>(bench, begin).time_ns == begin.time_ns);
+  const ipc::PointOrder early{1, "sweep.n16", std::nullopt};
+  CHECK(ask<ipc::PointAnswer>(bench, early).time_ns.value_or(0) > begin.time_ns);
+  static_cast<void>(ask<ipc::ClosedAnswer>(bench, ipc::StopOrder{}));
+  static_cast<void>(ask<ipc::ClosedAnswer>(other, ipc::StopOrder{}));
+  const auto count_points = [&](const store::SessionReader& session) {
+    const std::vector<store::Event> events = session.events().value();
+    return std::count_if(events.begin(), events.end(), [](const store::Event& event) {
+      return event.kind == "point_begin" || event.kind == "point_end";
+    });
+  };
+  const store::SessionReader session = open_session(service.sessions() / file);
+  CHECK(session.description().kind == store::SessionKind::kBench);
+  CHECK(count_points(session) == 2);
+  const store::SessionReader neighbour = open_session(service.sessions() / other_file);
+  CHECK(neighbour.description().kind == store::SessionKind::kRecording);
+  CHECK(count_points(neighbour) == 0);
+}
+
 TEST_CASE("requests over a limit are refused with its name and a way out") {
   RunningService::Setup setup;
   setup.config.limits.recordings_per_user = 1;
