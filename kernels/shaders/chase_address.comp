@@ -2,6 +2,7 @@
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_KHR_shader_subgroup_basic : require
 #extension GL_GOOGLE_include_directive : require
 #include "chase.glsl"
 
@@ -12,7 +13,6 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly restrict b
 layout(push_constant) uniform Push {
   uint64_t base;
   uint trips;
-  uint lanes;
 };
 
 #define POINTER uint64_t

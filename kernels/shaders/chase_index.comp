@@ -1,6 +1,7 @@
 // Pointer chase for devices without buffer addresses: nodes hold the index of the next one's first
 // word, and a hop costs a shift beside its load.
 #version 460
+#extension GL_KHR_shader_subgroup_basic : require
 #extension GL_GOOGLE_include_directive : require
 #include "chase.glsl"
 
@@ -8,7 +9,6 @@ layout(binding = 1, std430) readonly restrict buffer Nodes { uint next[]; };
 layout(push_constant) uniform Push {
   uint unused_base[2];
   uint trips;
-  uint lanes;
 };
 
 #define POINTER uint

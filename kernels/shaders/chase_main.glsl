@@ -17,15 +17,14 @@
 void main() {
   POINTER p0, p1, p2, p3, p4, p5, p6, p7;
   const uint stride = gl_WorkGroupSize.x;
-  // A position that differs between lanes makes every load of the chain one of the vector path.
-  const uint position = SCALAR == 1 ? 0 : gl_LocalInvocationIndex;
-  if (SCALAR == 1 || position < lanes) {
-    CHAINS_DO(LOAD)
-    for (uint trip = 0; trip < trips; trip++) {
-      HOP_4 HOP_4 HOP_4 HOP_4
-    }
-    if (SCALAR == 0 || gl_LocalInvocationIndex == 0) {
-      CHAINS_DO(STORE)
-    }
+  // A position that may differ between lanes makes every load of the chain one of the vector path.
+  // In a group of one thread the local index is known to be 0; the index in the subgroup is not.
+  const uint position = SCALAR == 1                ? 0
+                        : gl_WorkGroupSize.x == 1u ? gl_SubgroupInvocationID
+                                                   : gl_LocalInvocationIndex;
+  CHAINS_DO(LOAD)
+  for (uint trip = 0; trip < trips; trip++) {
+    HOP_4 HOP_4 HOP_4 HOP_4
   }
+  CHAINS_DO(STORE)
 }

@@ -125,8 +125,6 @@ Stimulus describe(const std::string& id, AtomicPlace place, double footprint,
   stimulus.launches = launch.repeats;
   stimulus.group_threads = kAtomicGroupThreads;
   stimulus.steps = static_cast<double>(kAtomicsPerTrip) * launch.trips;
-  stimulus.arithmetic = Arithmetic::kInt32;
-  stimulus.flops = stimulus.steps;
   // Those of local memory never leave the compute unit.
   if (place != AtomicPlace::kLocal) {
     stimulus.access = Access::kAtomic;
@@ -213,10 +211,12 @@ KernelCase atomic_case(const AtomicShape& shape, const vulkan::DeviceFacts& fact
     std::memcpy(bytes.data(), &push, sizeof(push));
     return bytes;
   };
-  kernel.formula = {{.operation = local ? Operation::kSharedAtomic : Operation::kAtomic,
-                     .per_trip = kAtomicsPerTrip,
-                     .once = 0}};
-  kernel.flops_per_trip = kAtomicsPerTrip;
+  // Of a known word there is nothing to claim: how many instructions that makes is the driver's.
+  if (!known) {
+    kernel.formula = {{.operation = local ? Operation::kSharedAtomic : Operation::kAtomic,
+                       .per_trip = kAtomicsPerTrip,
+                       .once = 0}};
+  }
   if (!local) {
     kernel.read_bytes_per_trip = static_cast<double>(kAtomicsPerTrip) * word_bytes;
     kernel.written_bytes_per_trip = kernel.read_bytes_per_trip;

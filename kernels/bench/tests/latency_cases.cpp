@@ -10,17 +10,16 @@ namespace gputrace::bench {
 
 namespace {
 
-/// A group is one subgroup; more lanes than this have not been met.
+/// Of a wave; more have not been met.
 constexpr std::uint32_t kMaxLanes = 64;
 constexpr std::uint32_t kUsualLanes = 32;
 
 struct ChasePush {
   std::uint64_t base = 0;
   std::uint32_t trips = 0;
-  std::uint32_t lanes = 0;
 };
 
-std::uint32_t lanes_of_group(const vulkan::DeviceFacts& facts) {
+std::uint32_t lanes_of_wave(const vulkan::DeviceFacts& facts) {
   return facts.subgroup_size == 0 ? kUsualLanes : std::min(facts.subgroup_size, kMaxLanes);
 }
 
@@ -31,37 +30,34 @@ std::uint64_t first_position(const RandomCycle& cycle, std::uint32_t lanes, std:
   return (std::uint64_t{lane} * chains + chain) * cycle.nodes() / walkers;
 }
 
-/// The words of the places buffer that a chase uses: chain after chain, a group's lanes each.
+/// The words of the places buffer, in its order.
 template <class Visit>
-void for_each_walker(std::uint32_t group, std::uint32_t lanes, std::uint32_t chains, Visit visit) {
+void for_each_walker(std::uint32_t lanes, std::uint32_t chains, Visit visit) {
   for (std::uint32_t chain = 0; chain < chains; ++chain) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      visit(std::size_t{chain} * group + lane, lane, chain);
+      visit(std::size_t{chain} * lanes + lane, lane, chain);
     }
   }
 }
 
-Status check_ends(const std::string& id, const RandomCycle& cycle, std::uint32_t group,
-                  std::uint32_t lanes, std::uint32_t chains, const Launch& launch,
-                  std::span<const std::byte> places) {
+Status check_ends(const std::string& id, const RandomCycle& cycle, std::uint32_t lanes,
+                  std::uint32_t chains, const Launch& launch, std::span<const std::byte> places) {
   const std::uint64_t hops =
       std::uint64_t{kHopsPerTrip} * launch.trips * std::uint64_t{launch.repeats};
   Status status;
-  for_each_walker(
-      group, lanes, chains, [&](std::size_t word, std::uint32_t lane, std::uint32_t chain) {
-        std::uint32_t offset = 0;
-        std::memcpy(&offset, &places[word * sizeof(offset)], sizeof(offset));
-        const std::uint64_t expected =
-            std::uint64_t{cycle.at(first_position(cycle, lanes, chains, lane, chain) + hops)} *
-            kNodeBytes;
-        if (status && offset != expected) {
-          status =
-              fail(ErrorCode::kCorrupt,
-                   fmt::format("{}: after {} hops chain {} of lane {} is at byte {}, and on the "
-                               "CPU at byte {}",
-                               id, hops, chain, lane, offset, expected));
-        }
-      });
+  for_each_walker(lanes, chains, [&](std::size_t word, std::uint32_t lane, std::uint32_t chain) {
+    std::uint32_t offset = 0;
+    std::memcpy(&offset, &places[word * sizeof(offset)], sizeof(offset));
+    const std::uint64_t expected =
+        std::uint64_t{cycle.at(first_position(cycle, lanes, chains, lane, chain) + hops)} *
+        kNodeBytes;
+    if (status && offset != expected) {
+      status = fail(ErrorCode::kCorrupt,
+                    fmt::format("{}: after {} hops chain {} of lane {} is at byte {}, and on the "
+                                "CPU at byte {}",
+                                id, hops, chain, lane, offset, expected));
+    }
+  });
   return status;
 }
 
@@ -103,8 +99,7 @@ double hops_of(const Launch& launch) {
 KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,
                       std::shared_ptr<const RandomCycle> cycle) {
   const bool addresses = facts.buffer_addresses;
-  const std::uint32_t group = lanes_of_group(facts);
-  const std::uint32_t lanes = shape.full_wave ? group : 1;
+  const std::uint32_t lanes = shape.full_wave ? lanes_of_wave(facts) : 1;
   const std::uint32_t chains = shape.chains;
   GPUTRACE_CHECK(cycle->nodes() >= lanes * chains);
 
@@ -113,20 +108,19 @@ KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,
   kernel.description = fmt::format("chase of {} through {} KiB, {} path", name_of(shape),
                                    cycle->bytes() / 1024, shape.scalar ? "scalar" : "vector");
   kernel.shader = addresses ? "chase_address.comp" : "chase_index.comp";
-  kernel.constants = {group, shape.scalar ? 1U : 0U, chains};
-  kernel.group_threads = group;
+  kernel.constants = {lanes, shape.scalar ? 1U : 0U, chains};
+  kernel.group_threads = lanes;
   if (addresses) {
     kernel.needs = {Requirement::kBufferAddresses, Requirement::kInt64};
   }
 
-  BufferNeed places{.binding = 0, .bytes = std::uint64_t{group} * chains * 4, .fill = nullptr};
-  places.fill = [cycle, group, lanes, chains](std::span<std::byte> memory) {
-    for_each_walker(
-        group, lanes, chains, [&](std::size_t word, std::uint32_t lane, std::uint32_t chain) {
-          const std::uint32_t offset =
-              cycle->at(first_position(*cycle, lanes, chains, lane, chain)) * kNodeBytes;
-          std::memcpy(&memory[word * sizeof(offset)], &offset, sizeof(offset));
-        });
+  BufferNeed places{.binding = 0, .bytes = std::uint64_t{lanes} * chains * 4, .fill = nullptr};
+  places.fill = [cycle, lanes, chains](std::span<std::byte> memory) {
+    for_each_walker(lanes, chains, [&](std::size_t word, std::uint32_t lane, std::uint32_t chain) {
+      const std::uint32_t offset =
+          cycle->at(first_position(*cycle, lanes, chains, lane, chain)) * kNodeBytes;
+      std::memcpy(&memory[word * sizeof(offset)], &offset, sizeof(offset));
+    });
   };
   BufferNeed nodes{.binding = 1, .bytes = cycle->bytes(), .fill = nullptr};
   if (addresses) {
@@ -137,10 +131,8 @@ KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,
     nodes.fill = [cycle](std::span<std::byte> memory) { cycle->write_indices(memory); };
   }
   kernel.buffers = {std::move(places), std::move(nodes)};
-  kernel.push = [addresses, lanes](const Launch& launch,
-                                   std::span<const vulkan::Buffer* const> buffers) {
-    const ChasePush push{
-        .base = addresses ? buffers[1]->address() : 0, .trips = launch.trips, .lanes = lanes};
+  kernel.push = [addresses](const Launch& launch, std::span<const vulkan::Buffer* const> buffers) {
+    const ChasePush push{.base = addresses ? buffers[1]->address() : 0, .trips = launch.trips};
     vulkan::PushConstants bytes{};
     std::memcpy(bytes.data(), &push, sizeof(push));
     return bytes;
@@ -148,15 +140,21 @@ KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,
 
   // Nothing but the loads: one more instruction a hop would be part of every figure.
   const double loads = static_cast<double>(kHopsPerTrip) * chains;
-  const Operation wide = addresses ? Operation::kLoad8 : Operation::kLoad4;
-  kernel.formula = {
-      {.operation = shape.scalar ? Operation::kScalarLoad : wide, .per_trip = loads, .once = 0}};
   const double hop_bytes = addresses ? 8 : 4;
-  // A lane that rests reads nothing, and a scalar load is one for the group.
-  kernel.read_bytes_per_trip = loads * hop_bytes * lanes / group;
-  kernel.check = [id = kernel.id, cycle, group, lanes, chains](const Launch& launch,
-                                                               const Outputs& outputs) {
-    return check_ends(id, *cycle, group, lanes, chains, launch, outputs.buffers[0]);
+  if (shape.scalar) {
+    kernel.formula = {{.operation = Operation::kScalarLoad, .per_trip = loads, .once = 0}};
+  } else if (addresses) {
+    kernel.formula = {{.operation = Operation::kLoad8, .per_trip = loads, .once = 0}};
+  } else {
+    // The places are words too.
+    kernel.formula = {
+        {.operation = Operation::kLoad4, .per_trip = loads, .once = static_cast<double>(chains)}};
+    kernel.read_bytes_once = 4.0 * chains;
+  }
+  kernel.read_bytes_per_trip = loads * hop_bytes;
+  kernel.check = [id = kernel.id, cycle, lanes, chains](const Launch& launch,
+                                                        const Outputs& outputs) {
+    return check_ends(id, *cycle, lanes, chains, launch, outputs.buffers[0]);
   };
   kernel.stimulus = [id = kernel.id, shape, lanes, hop_bytes,
                      footprint = static_cast<double>(cycle->bytes())](const Launch& launch) {
