@@ -84,6 +84,7 @@ Status Device::Impl::open(VkPhysicalDevice physical) {
     return found;
   }();
   facts.graphics = (family->properties.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+  facts.is_validated = context.instance.validates();
   facts.loop_trip_limit = loop_trip_limit_of(facts.listed.driver, facts.listed.driver_info);
   if (family->properties.timestampValidBits == 0) {
     facts.timestamp_period_ns.reset();

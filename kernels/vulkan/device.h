@@ -30,6 +30,7 @@ struct DeviceFacts {
   bool is_cpu = false;          ///< a software rasteriser
   bool is_null_device = false;  ///< compiles and cannot run: no memory
   bool graphics = false;        ///< draws, and not only computes
+  bool is_validated = false;    ///< the validation layer looks on
 
   std::uint32_t subgroup_size = 0;  ///< the driver's own choice
   /// Sizes that a pipeline may ask for; empty without VK_EXT_subgroup_size_control.

@@ -20,6 +20,7 @@ class Recorder {
   [[nodiscard]] Status check(const Draw& draw) const;
   [[nodiscard]] Status check(const Copy& copy) const;
 
+  /// One for each item; neighbours with the same bindings share it.
   [[nodiscard]] Status make_sets(std::span<const Work> work);
   [[nodiscard]] Status find_passes(std::span<const Work> work);
   void record(VkCommandBuffer commands, std::span<const Work> work);
@@ -111,6 +112,7 @@ Status Recorder::make_sets(std::span<const Work> work) {
   if (Status room = device_.sets->begin(work.size()); !room) {
     return room;
   }
+  std::optional<Bindings> before;
   for (const Work& item : work) {
     Bindings bindings;
     if (const auto* const dispatch = std::get_if<Dispatch>(&item)) {
@@ -118,11 +120,16 @@ Status Recorder::make_sets(std::span<const Work> work) {
     } else if (const auto* const draw = std::get_if<Draw>(&item)) {
       bindings.image = draw->image;
     }
+    if (before == bindings) {
+      sets_.push_back(sets_.back());
+      continue;
+    }
     const Result<VkDescriptorSet> set = device_.sets->make(bound(bindings));
     if (!set) {
       return tl::unexpected(set.error());
     }
     sets_.push_back(*set);
+    before = bindings;
   }
   return {};
 }

@@ -40,13 +40,15 @@ struct Bindings {
   const Buffer* uniform = nullptr;
   const Buffer* texel = nullptr;
   const Texture* image = nullptr;
+
+  friend bool operator==(const Bindings&, const Bindings&) = default;
 };
 
 using PushConstants = std::array<std::byte, kPushBytes>;
 
 struct Dispatch {
   const Pipeline* pipeline = nullptr;
-  Bindings bindings;
+  Bindings bindings = {};
   PushConstants push{};
   std::uint32_t groups_x = 1;
   std::uint32_t groups_y = 1;

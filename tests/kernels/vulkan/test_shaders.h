@@ -1,11 +1,16 @@
-// The shaders beside the tests, compiled when the tests are built.
+// The shaders beside the tests, compiled when the tests are built, and short forms of what most
+// tests do with a device.
 #pragma once
 
-#include <array>
+#include <doctest/doctest.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/vulkan/device.h"
@@ -17,23 +22,64 @@ namespace gputrace::vulkan {
 inline constexpr std::uint32_t kDoubleShader[] = {
 #include "shaders/double.comp.inc"
 };
-
 inline constexpr std::uint32_t kCountShader[] = {
 #include "shaders/count.comp.inc"
 };
+inline constexpr std::uint32_t kTriangleShader[] = {
+#include "shaders/triangle.vert.inc"
+};
+inline constexpr std::uint32_t kPaintShader[] = {
+#include "shaders/paint.frag.inc"
+};
+inline constexpr std::uint32_t kDepthShader[] = {
+#include "shaders/depth.frag.inc"
+};
 
 inline constexpr std::int64_t kTestTimeoutNs = 60'000'000'000;
+inline constexpr std::uint32_t kThreads = 64;
 
-inline PushConstants push_words(std::initializer_list<std::uint32_t> words) {
+template <class T>
+T take(Result<T> result) {
+  REQUIRE_MESSAGE(result, result.error().message);
+  return std::move(*result);
+}
+
+/// Of 4-byte values.
+template <class T>
+PushConstants push_values(std::initializer_list<T> values) {
+  static_assert(sizeof(T) == 4);
   PushConstants push{};
-  std::memcpy(push.data(), std::data(words), words.size() * sizeof(std::uint32_t));
+  std::memcpy(push.data(), std::data(values), values.size() * sizeof(T));
   return push;
 }
 
-inline std::vector<std::uint32_t> words_of(std::span<const std::byte> bytes) {
-  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
-  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint32_t));
+template <class T>
+std::vector<T> values_of(std::span<const std::byte> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t from) {
+  std::vector<std::uint32_t> words(count);
+  std::iota(words.begin(), words.end(), from);
   return words;
+}
+
+inline Buffer buffer_of(Device& device, std::span<const std::uint32_t> words,
+                        MemoryUse use = MemoryUse::kDevice) {
+  Buffer buffer = take(device.create_buffer(words.size_bytes(), use));
+  const Status uploaded = device.upload(buffer, std::as_bytes(words));
+  REQUIRE_MESSAGE(uploaded, uploaded.error().message);
+  return buffer;
+}
+
+inline std::vector<std::uint32_t> words_in(Device& device, const Buffer& buffer) {
+  return values_of<std::uint32_t>(take(device.download(buffer, 0, buffer.size())));
+}
+
+inline RunTime run(Device& device, const Work& work) {
+  return take(device.run({&work, 1}, kTestTimeoutNs));
 }
 
 }  // namespace gputrace::vulkan
