@@ -94,8 +94,8 @@ TEST_CASE("a buffer larger than a shader can see is refused when it is bound") {
     return;
   }
   const Buffer buffer = take(device->create_buffer(most + 4, MemoryUse::kDevice));
-  const Pipeline pipeline =
-      take(device->create_pipeline(ComputeShader{.spirv = kCountShader, .constants = {kThreads}}));
+  const Pipeline pipeline = take(device->create_pipeline(
+      ComputeShader{.spirv = test_shader("count.comp"), .constants = {kThreads}}));
   const Work work = Dispatch{.pipeline = &pipeline, .bindings = {.storage = {&buffer}}};
   const auto result = device->run({&work, 1}, kTestTimeoutNs);
   REQUIRE(!result);

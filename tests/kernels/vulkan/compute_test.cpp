@@ -12,8 +12,8 @@ namespace gputrace::vulkan {
 namespace {
 
 Pipeline count_pipeline(Device& device) {
-  return take(
-      device.create_pipeline(ComputeShader{.spirv = kCountShader, .constants = {kThreads}}));
+  return take(device.create_pipeline(
+      ComputeShader{.spirv = test_shader("count.comp"), .constants = {kThreads}}));
 }
 
 }  // namespace
@@ -28,8 +28,8 @@ TEST_CASE("a shader sees its buffers, its constants and what is pushed") {
   const Buffer target = take(device->create_buffer(kCount * 4, MemoryUse::kDevice));
   const Buffer block = buffer_of(*device, counting(4, 40));
   const Buffer texels = buffer_of(*device, counting(kCount, 100));
-  const Pipeline pipeline = take(
-      device->create_pipeline(ComputeShader{.spirv = kDoubleShader, .constants = {kThreads, 7}}));
+  const Pipeline pipeline = take(device->create_pipeline(
+      ComputeShader{.spirv = test_shader("double.comp"), .constants = {kThreads, 7}}));
   Dispatch dispatch{.pipeline = &pipeline,
                     .bindings = {.storage = {&source, &target}},
                     .push = push_values<std::uint32_t>({3, kCount, 0}),
@@ -148,8 +148,8 @@ TEST_CASE("work that no device can do is refused by name") {
   CHECK(error_of(Draw{.pipeline = &pipeline}).code == ErrorCode::kInvalidArgument);
   CHECK(error_of(Copy{.from = &words, .to = &words, .bytes = 4}).code ==
         ErrorCode::kInvalidArgument);
-  const auto odd_size = device->create_pipeline(
-      ComputeShader{.spirv = kCountShader, .constants = {kThreads}, .subgroup_size = 7});
+  const auto odd_size = device->create_pipeline(ComputeShader{
+      .spirv = test_shader("count.comp"), .constants = {kThreads}, .subgroup_size = 7});
   REQUIRE(!odd_size);
   CHECK(odd_size.error().code == ErrorCode::kUnsupported);
   const auto no_code = device->create_pipeline(ComputeShader{});
@@ -169,8 +169,8 @@ TEST_CASE("a subgroup size that the device offers is granted") {
   }
   const Buffer words = buffer_of(*device, counting(kThreads, 0));
   for (const std::uint32_t size : device->facts().subgroup_sizes) {
-    const Pipeline pipeline = take(device->create_pipeline(
-        ComputeShader{.spirv = kCountShader, .constants = {kThreads}, .subgroup_size = size}));
+    const Pipeline pipeline = take(device->create_pipeline(ComputeShader{
+        .spirv = test_shader("count.comp"), .constants = {kThreads}, .subgroup_size = size}));
     run(*device, Dispatch{.pipeline = &pipeline,
                           .bindings = {.storage = {&words}},
                           .push = push_values<std::uint32_t>({1, 1, 1})});
@@ -188,8 +188,8 @@ TEST_CASE("work that does not end in time is told, and the device is given up") 
     if (!device) {
       return device.error().message;
     }
-    const auto pipeline =
-        device->create_pipeline(ComputeShader{.spirv = kCountShader, .constants = {kThreads}});
+    const auto pipeline = device->create_pipeline(
+        ComputeShader{.spirv = test_shader("count.comp"), .constants = {kThreads}});
     const auto words = device->create_buffer(kThreads * 4096 * 4, MemoryUse::kDevice);
     if (!pipeline || !words) {
       return std::string("cannot prepare");

@@ -11,8 +11,8 @@ namespace gputrace::vulkan {
 namespace {
 
 Pipeline paint(Device& device, Format target, bool from_texture = false, bool blend = false) {
-  return take(device.create_pipeline(PixelShader{.vertex_spirv = kTriangleShader,
-                                                 .fragment_spirv = kPaintShader,
+  return take(device.create_pipeline(PixelShader{.vertex_spirv = test_shader("triangle.vert"),
+                                                 .fragment_spirv = test_shader("paint.frag"),
                                                  .constants = {from_texture ? 1U : 0U},
                                                  .target = target,
                                                  .blend = blend}));
@@ -101,8 +101,10 @@ TEST_CASE("a depth target takes the depth that a shader writes") {
   if (!device) {
     return;
   }
-  const Pipeline pipeline = take(device->create_pipeline(PixelShader{
-      .vertex_spirv = kTriangleShader, .fragment_spirv = kDepthShader, .target = Format::kD32f}));
+  const Pipeline pipeline =
+      take(device->create_pipeline(PixelShader{.vertex_spirv = test_shader("triangle.vert"),
+                                               .fragment_spirv = test_shader("depth.frag"),
+                                               .target = Format::kD32f}));
   const RenderTarget target =
       take(device->create_target({.width = 16, .height = 4, .format = Format::kD32f}));
   // Larger and smaller than what was there: no test keeps a pixel out.

@@ -35,8 +35,8 @@ std::string look_at_null_device() {
     return "it ran";
   }
   for (const std::uint32_t size : facts.subgroup_sizes) {
-    const auto compute = device->create_pipeline(
-        ComputeShader{.spirv = kCountShader, .constants = {kThreads}, .subgroup_size = size});
+    const auto compute = device->create_pipeline(ComputeShader{
+        .spirv = test_shader("count.comp"), .constants = {kThreads}, .subgroup_size = size});
     if (!compute) {
       return compute.error().message;
     }
@@ -51,8 +51,8 @@ std::string look_at_null_device() {
       return "other executables than expected: " + shown->front().assembly;
     }
   }
-  const auto pixels = device->create_pipeline(
-      PixelShader{.vertex_spirv = kTriangleShader, .fragment_spirv = kPaintShader});
+  const auto pixels = device->create_pipeline(PixelShader{
+      .vertex_spirv = test_shader("triangle.vert"), .fragment_spirv = test_shader("paint.frag")});
   if (!pixels) {
     return pixels.error().message;
   }

@@ -67,13 +67,14 @@ TEST_CASE("what the validation layer finds makes the call fail") {
     return;
   }
   // More threads a group than any device has.
-  const auto pipeline =
-      device->create_pipeline(ComputeShader{.spirv = kCountShader, .constants = {1U << 20U}});
+  const auto pipeline = device->create_pipeline(
+      ComputeShader{.spirv = test_shader("count.comp"), .constants = {1U << 20U}});
   REQUIRE(!pipeline);
   CHECK(pipeline.error().message.find("the Vulkan validation layer says: ") == 0);
   CHECK(pipeline.error().message.find("VUID-") != std::string::npos);
   // It is told once.
-  CHECK(device->create_pipeline(ComputeShader{.spirv = kCountShader, .constants = {kThreads}}));
+  CHECK(device->create_pipeline(
+      ComputeShader{.spirv = test_shader("count.comp"), .constants = {kThreads}}));
 }
 
 TEST_CASE("without the Vulkan loader no device opens, and the reason is told") {

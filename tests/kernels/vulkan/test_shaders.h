@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,21 +20,8 @@
 
 namespace gputrace::vulkan {
 
-inline constexpr std::uint32_t kDoubleShader[] = {
-#include "shaders/double.comp.inc"
-};
-inline constexpr std::uint32_t kCountShader[] = {
-#include "shaders/count.comp.inc"
-};
-inline constexpr std::uint32_t kTriangleShader[] = {
-#include "shaders/triangle.vert.inc"
-};
-inline constexpr std::uint32_t kPaintShader[] = {
-#include "shaders/paint.frag.inc"
-};
-inline constexpr std::uint32_t kDepthShader[] = {
-#include "shaders/depth.frag.inc"
-};
+/// SPIR-V of a file in shaders/, by its name.
+[[nodiscard]] std::span<const std::uint32_t> test_shader(std::string_view name);
 
 inline constexpr std::int64_t kTestTimeoutNs = 60'000'000'000;
 inline constexpr std::uint32_t kThreads = 64;
