@@ -3,8 +3,9 @@
 build_packages=(cmake g++ glslang-tools libcap-ng-dev libcxxopts-dev libdrm-dev libexpected-dev
   libfmt-dev libpci-dev libsqlite3-dev libsystemd-dev libtomlplusplus-dev libvulkan-dev
   libvulkan-volk-dev libzstd-dev ninja-build nlohmann-json3-dev pkg-config)
-test_packages=(doctest-dev fuse3 libfuse3-dev)
-ci_packages=(clang-format-19 clang-tidy-19 fish git radeontop scdoc sqlite3 systemd zsh)
+test_packages=(doctest-dev fuse3 libfuse3-dev mesa-vulkan-drivers)
+ci_packages=(clang-format-19 clang-tidy-19 fish git radeontop scdoc sqlite3 systemd
+  vulkan-validationlayers zsh)
 long_packages=(clang-19 debootstrap dpkg-dev file libclang-rt-19-dev lintian scdoc systemd-container)
 
 die() {
