@@ -1,0 +1,131 @@
+#include "kernels/bench/tests/atomics.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "kernels/bench/tests/atomics_cases.h"
+#include "kernels/bench/tests/atomics_expected.h"
+#include "tests/kernels/bench/bench_device.h"
+#include "tests/kernels/bench/fake_runner.h"
+
+using namespace gputrace;         // NOLINT(google-build-using-namespace)
+using namespace gputrace::bench;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+/// Words of a global kernel after additions that all happened: four threads, two words.
+AtomicRun small_run(AtomicOperation operation) {
+  return {.id = "atomics.global.test",
+          .local = false,
+          .operation = operation,
+          .word_bytes = 4,
+          .words = 2,
+          .table = {0, 1}};
+}
+
+void put(std::vector<std::byte>& bytes, std::size_t index, std::uint32_t value) {
+  bytes.resize(std::max(bytes.size(), (index + 1) * 4));
+  std::memcpy(&bytes[index * 4], &value, sizeof(value));
+}
+
+}  // namespace
+
+TEST_CASE("every atomic operation of every pattern is counted exactly") {
+  const auto runner = test::bench_device_or_skip();
+  if (!runner) {
+    return;
+  }
+  for (const KernelCase& kernel : atomics_cases(runner->facts())) {
+    CAPTURE(kernel.id);
+    const auto prepared = runner->prepare(kernel);
+    if (!prepared && prepared.error().code == ErrorCode::kUnsupported) {
+      MESSAGE("skipped: ", prepared.error().message);
+      continue;
+    }
+    REQUIRE_MESSAGE(prepared, test::error_text(prepared));
+    const Status exact = (*prepared)->check_result({.groups = 16, .trips = 5, .repeats = 1});
+    CHECK_MESSAGE(exact, test::error_text(exact));
+  }
+}
+
+TEST_CASE("one addition too few is found") {
+  const Launch launch{.groups = 1, .trips = 2, .repeats = 3};
+  const std::uint32_t per_lane = 2 * (16 * kAtomicValue + 120);
+  const std::uint32_t per_word = per_lane * (kAtomicGroupThreads / 2) * 3;
+  Outputs outputs;
+  outputs.buffers.resize(3);
+  put(outputs.buffers[0], 0, per_word);
+  put(outputs.buffers[0], 1, per_word);
+  const AtomicRun run = small_run(AtomicOperation::kAdd);
+  CHECK(check_atomics(run, launch, outputs));
+  put(outputs.buffers[0], 1, per_word - kAtomicValue);
+  const Status lost = check_atomics(run, launch, outputs);
+  REQUIRE_FALSE(lost);
+  CHECK(lost.error().code == ErrorCode::kCorrupt);
+  CHECK(lost.error().message.find("word 1") != std::string::npos);
+}
+
+TEST_CASE("swaps that were counted and not done are found") {
+  const Launch launch{.groups = 1, .trips = 1, .repeats = 1};
+  const AtomicRun run = small_run(AtomicOperation::kCompareSwap);
+  Outputs outputs;
+  outputs.buffers.resize(3);
+  for (std::size_t thread = 0; thread < kAtomicGroupThreads; ++thread) {
+    put(outputs.buffers[1], thread, 1);
+  }
+  put(outputs.buffers[0], 0, kAtomicValue * kAtomicGroupThreads / 2);
+  put(outputs.buffers[0], 1, kAtomicValue * kAtomicGroupThreads / 2);
+  CHECK(check_atomics(run, launch, outputs));
+  SUBCASE("a word lacks one") {
+    put(outputs.buffers[0], 0, kAtomicValue * (kAtomicGroupThreads / 2 - 1));
+    CHECK_FALSE(check_atomics(run, launch, outputs));
+  }
+  SUBCASE("a lane claims more than it tried") {
+    put(outputs.buffers[1], 0, 17);
+    put(outputs.buffers[0], 0, kAtomicValue * (kAtomicGroupThreads / 2 + 16));
+    CHECK_FALSE(check_atomics(run, launch, outputs));
+  }
+  SUBCASE("none succeeded") {
+    for (std::size_t thread = 0; thread < kAtomicGroupThreads; ++thread) {
+      put(outputs.buffers[1], thread, 0);
+    }
+    put(outputs.buffers[0], 0, 0);
+    put(outputs.buffers[0], 1, 0);
+    CHECK_FALSE(check_atomics(run, launch, outputs));
+  }
+}
+
+TEST_CASE("operations a second are counted a lane, and a known word is explained") {
+  test::FakeRunner runner;
+  runner.dispatch_ns = [](const KernelCase&, const Launch& launch) {
+    return 0.01 * atomics_of({.groups = launch.groups, .trips = launch.trips, .repeats = 1});
+  };
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  const auto results = run_atomics(context);
+  REQUIRE(results.size() == 3);
+  for (const analysis::TestResult& test : results) {
+    CAPTURE(test.id);
+    CHECK(test.status == analysis::TestStatus::kOk);
+    for (const analysis::BenchSeries& series : test.series) {
+      REQUIRE(series.points.size() == 1);
+      CHECK(*series.points[0].median == doctest::Approx(100).epsilon(0.001));
+    }
+  }
+  bool explained = false;
+  for (const analysis::DerivedValue& derived : results[0].derived) {
+    explained = explained || (derived.what.starts_with("add, one known word") &&
+                              derived.value == 64 && derived.confidence == "a guess");
+  }
+  CHECK(explained);
+}
+
+TEST_CASE("64-bit atomics are skipped by name where there are none") {
+  test::FakeRunner runner;
+  runner.device.int64_atomics = false;
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  const auto results = run_atomics(context);
+  REQUIRE(results.size() == 3);
+  CHECK(results[2].status == analysis::TestStatus::kSkipped);
+  CHECK(results[2].why.find("shaderBufferInt64Atomics") != std::string::npos);
+}
