@@ -18,6 +18,8 @@ struct Chains {
 layout(binding = 0, std430) readonly buffer Start { Chains start[]; };
 layout(binding = 1, std430) writeonly buffer Result { Chains result[]; };
 
+const uint kResultGroups = 64;
+
 layout(push_constant) uniform Push {
   layout(offset = 0) uint trips;
   layout(offset = 8) STORED stored_x;
@@ -29,9 +31,9 @@ layout(push_constant) uniform Push {
   NUMBER q##i = FROM_STORED(start[gl_LocalInvocationIndex].q[i]);
 #define TURN_P(i) p##i = MULTIPLY_ADD(x, q##i, p##i);
 #define TURN_Q(i) q##i = MULTIPLY_ADD(y, p##i, q##i);
-#define STORE(i)                                            \
-  result[gl_GlobalInvocationID.x].p[i] = TO_STORED(p##i);   \
-  result[gl_GlobalInvocationID.x].q[i] = TO_STORED(q##i);
+#define STORE(i)                      \
+  result[slot].p[i] = TO_STORED(p##i); \
+  result[slot].q[i] = TO_STORED(q##i);
 #define ROUND EACH(TURN_P) EACH(TURN_Q)
 
 void main() {
@@ -41,5 +43,7 @@ void main() {
   for (uint trip = 0; trip < trips; trip++) {
     BODY
   }
+  // Groups share a few slots: results that went to memory would take a part of the time.
+  uint slot = gl_WorkGroupID.x % kResultGroups * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
   EACH(STORE)
 }

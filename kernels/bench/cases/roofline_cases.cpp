@@ -1,0 +1,30 @@
+#include "kernels/bench/cases/roofline_cases.h"
+
+#include "kernels/bench/cases/article.h"
+#include "kernels/bench/cases/bandwidth.h"
+#include "kernels/bench/cases/peak.h"
+#include "kernels/bench/cases/sweep.h"
+
+namespace gputrace::bench {
+
+std::vector<KernelCase> roofline_cases(const vulkan::DeviceFacts& facts) {
+  constexpr std::uint64_t kRegion = 16 * 1024;
+  std::vector<KernelCase> cases;
+  for (SizedCase& peak : peak_cases(facts)) {
+    cases.push_back(std::move(peak.kernel));
+  }
+  cases.push_back(sweep_case(facts, 1, sweep_bytes(facts, true)).kernel);
+  for (const Stream stream : {Stream::kRead, Stream::kWrite, Stream::kCopy, Stream::kTriad}) {
+    cases.push_back(dram_case(facts, stream, dram_bytes(facts, true)).kernel);
+  }
+  cases.push_back(cache_case(facts, Stream::kRead, kRegion).kernel);
+  cases.push_back(private_cache_case(facts, Stream::kRead, kRegion).kernel);
+  for (const std::uint32_t chains : {1U, 4U}) {
+    for (const std::uint32_t fmas : article_fmas()) {
+      cases.push_back(article_case(facts, fmas, chains, sweep_bytes(facts, true)).sized.kernel);
+    }
+  }
+  return cases;
+}
+
+}  // namespace gputrace::bench

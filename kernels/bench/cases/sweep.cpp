@@ -1,0 +1,138 @@
+#include "kernels/bench/cases/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/bench/cases/case_data.h"
+#include "kernels/bench/cases/turning_pairs.h"
+
+namespace gputrace::bench {
+namespace {
+
+/// sweep.comp: four vectors, of which two hold p and two hold q.
+constexpr std::uint64_t kVectors = 4;
+constexpr std::uint64_t kVectorFloats = 4;
+constexpr std::uint64_t kThreadFloats = kVectors * kVectorFloats;
+constexpr std::uint64_t kThreadBytes = kThreadFloats * sizeof(float);
+constexpr double kFmasOfTrip = kThreadFloats;
+constexpr double kMinWaves = 12;
+/// So that one dispatch takes milliseconds where the arithmetic intensity is high. What is in the
+/// way then is arithmetic, however much memory is behind.
+constexpr double kMostFlops = 32e9;
+constexpr double kMostFlopsOfCpu = 0.5e9;
+constexpr std::uint64_t kCheckedThreads = 64;
+constexpr std::uint64_t kCheckedRounds = 4'000'000;
+constexpr std::uint64_t kMiB = 1U << 20U;
+
+/// Where float `component` of vector `vector` of a thread lies.
+std::uint64_t place_of(std::uint64_t thread, std::uint32_t group_threads, std::uint64_t vector,
+                       std::uint64_t component) {
+  const std::uint64_t group = thread / group_threads;
+  const std::uint64_t lane = thread % group_threads;
+  return ((group * kVectors + vector) * group_threads + lane) * kVectorFloats + component;
+}
+
+Status check(const std::string& id, std::uint32_t group_threads, const Launch& launch,
+             const Outputs& outputs) {
+  const Turning<float> turning{.x = static_cast<float>(kTurnX),
+                               .y = static_cast<float>(kTurnY),
+                               .rounds = launch.trips,
+                               .rounds_of_a_trip = 1,
+                               .rounding_unit = 0x1p-24};
+  const std::span<const std::byte> result = outputs.buffers.at(1);
+  const std::uint64_t threads = static_cast<std::uint64_t>(launch.groups) * group_threads;
+  const std::uint64_t affordable =
+      kCheckedRounds * 2 / (std::max<std::uint64_t>(launch.trips, 1) * kThreadFloats);
+  std::vector<TurnedPair<float>> pairs;
+  for (const std::uint64_t thread :
+       sample_of(threads, std::clamp<std::uint64_t>(affordable, 2, kCheckedThreads))) {
+    for (std::uint64_t vector = 0; vector < kVectors / 2; ++vector) {
+      for (std::uint64_t component = 0; component < kVectorFloats; ++component) {
+        const std::uint64_t p = place_of(thread, group_threads, vector, component);
+        const std::uint64_t q = place_of(thread, group_threads, vector + kVectors / 2, component);
+        pairs.push_back(
+            {.name = fmt::format("thread {}, vector {}, component {}", thread, vector, component),
+             .p = pattern_float(p),
+             .q = pattern_float(q),
+             .got_p = read_at<float>(result, p),
+             .got_q = read_at<float>(result, q)});
+      }
+    }
+  }
+  return check_turned<float>(id, turning, fp32_multiply_adds(), pairs);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> sweep_trips(std::optional<std::pair<double, double>> ridges) {
+  std::vector<std::uint32_t> trips;
+  for (double intensity = kSweepLowest; intensity <= kSweepHighest; intensity *= 2) {
+    trips.push_back(static_cast<std::uint32_t>(std::lround(intensity / kSweepStep)));
+    const double between = intensity * std::sqrt(2.0);
+    // Below four trips there is nothing between two steps.
+    if (ridges && between >= ridges->first / 2 && between <= ridges->second * 2 &&
+        between < kSweepHighest && trips.back() >= 2) {
+      trips.push_back(static_cast<std::uint32_t>(std::lround(between / kSweepStep)));
+    }
+  }
+  return trips;
+}
+
+SizedCase sweep_case(const vulkan::DeviceFacts& facts, std::uint32_t trips, std::uint64_t bytes) {
+  SizedCase sized;
+  KernelCase& kernel = sized.kernel;
+  kernel.id = fmt::format("sweep.n{}", trips);
+  kernel.description = fmt::format("16 numbers loaded, {} FMAs on each, stored: {:g} FLOP/B", trips,
+                                   trips * kSweepStep);
+  kernel.shader = "sweep.comp";
+  kernel.group_threads = memory_group_threads(facts);
+  kernel.constants = {kernel.group_threads};
+
+  const double most_flops = facts.is_cpu ? kMostFlopsOfCpu : kMostFlops;
+  const double most_threads =
+      std::min(static_cast<double>(std::min(bytes, facts.max_storage_range)) / kThreadBytes,
+               most_flops / (2 * kFmasOfTrip * trips));
+  const double most_groups =
+      std::min<double>(most_threads / kernel.group_threads, facts.max_groups_x);
+  sized.launch.groups = static_cast<std::uint32_t>(std::max(1.0, most_groups));
+  sized.launch.trips = trips;
+  const std::uint64_t taken =
+      static_cast<std::uint64_t>(sized.launch.groups) * kernel.group_threads * kThreadBytes;
+
+  kernel.buffers = {{.binding = 0, .bytes = taken, .fill = fill_with_floats},
+                    {.binding = 1, .bytes = taken, .fill = {}}};
+  kernel.push = [](const Launch& launch, std::span<const vulkan::Buffer* const>) {
+    vulkan::PushConstants push{};
+    write_at<std::uint32_t>(push, 0, launch.trips);
+    write_at(push, 2, static_cast<float>(kTurnX));
+    write_at(push, 4, static_cast<float>(kTurnY));
+    return push;
+  };
+  kernel.formula = {{.operation = Operation::kFmaF32, .per_trip = kFmasOfTrip},
+                    {.operation = Operation::kLoad16, .once = kVectors},
+                    {.operation = Operation::kStore16, .once = kVectors}};
+  kernel.flops_per_trip = 2 * kFmasOfTrip;
+  kernel.read_bytes_once = kThreadBytes;
+  kernel.written_bytes_once = kThreadBytes;
+  kernel.min_waves_per_simd = kMinWaves;
+  kernel.min_arithmetic_share = 0.95;
+  kernel.min_dual_issued_share = 0.9;
+  kernel.check = [id = kernel.id, group_threads = kernel.group_threads](const Launch& launch,
+                                                                        const Outputs& outputs) {
+    return check(id, group_threads, launch, outputs);
+  };
+  kernel.stimulus =
+      stimulus_of(kernel, Arithmetic::kFp32,
+                  {.access = Access::kStream, .footprint_bytes = 2 * static_cast<double>(taken)});
+  return sized;
+}
+
+std::uint64_t sweep_bytes(const vulkan::DeviceFacts& facts, bool quick) {
+  const std::uint64_t wanted = facts.is_cpu ? (quick ? 4 : 16) * kMiB : (quick ? 64 : 256) * kMiB;
+  // A null device has no memory, and compiles alone.
+  return facts.memory_bytes == 0 ? wanted : std::min(wanted, facts.memory_bytes / 8);
+}
+
+}  // namespace gputrace::bench
