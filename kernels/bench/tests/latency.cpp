@@ -235,7 +235,7 @@ TestResult run_path(TestContext& context, std::string_view path, std::span<const
   test.axis = "working set";
   test.axis_unit = "B";
   const vulkan::DeviceFacts& facts = context.runner.facts();
-  const auto sizes = working_sets(facts, context.quick);
+  const auto sizes = chase_sizes(facts, context.quick);
   std::vector<Job> jobs = plan(shapes, sizes, context.quick);
   lost = for_each_point(context.options, jobs.size(),
                         [&](std::size_t index, const MeasurementOptions& options) {
@@ -250,7 +250,7 @@ TestResult run_path(TestContext& context, std::string_view path, std::span<const
 
 }  // namespace
 
-std::vector<std::uint64_t> working_sets(const vulkan::DeviceFacts& facts, bool quick) {
+std::vector<std::uint64_t> chase_sizes(const vulkan::DeviceFacts& facts, bool quick) {
   std::uint64_t largest = 0;
   if (facts.is_cpu) {
     largest = quick ? kLargestQuickCpuSet : kLargestCpuSet;

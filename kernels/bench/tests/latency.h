@@ -15,6 +15,6 @@ namespace gputrace::bench {
 
 /// Working sets in bytes, ascending: from 4 KiB in steps of a factor 2, or its root in a full run,
 /// to what the device's memory and ranges allow.
-[[nodiscard]] std::vector<std::uint64_t> working_sets(const vulkan::DeviceFacts& facts, bool quick);
+[[nodiscard]] std::vector<std::uint64_t> chase_sizes(const vulkan::DeviceFacts& facts, bool quick);
 
 }  // namespace gputrace::bench

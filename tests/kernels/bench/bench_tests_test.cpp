@@ -17,8 +17,8 @@ TEST_CASE("every test of the bench says what it is and what it takes") {
     CHECK_FALSE(test.summary.empty());
     CHECK(test.quick_s > 0);
     CHECK(test.full_s > test.quick_s);
-    CHECK(test.run != nullptr);
-    CHECK(test.cases != nullptr);
+    CHECK((test.run != nullptr));
+    CHECK((test.cases != nullptr));
   }
   CHECK(ids.contains("latency"));
   CHECK(ids.contains("atomics"));

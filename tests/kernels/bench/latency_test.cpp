@@ -208,17 +208,17 @@ TEST_CASE("working sets stay within an eighth of the memory and within ranges") 
   vulkan::DeviceFacts facts;
   facts.max_storage_range = 128ULL << 20U;
   facts.memory_bytes = 1ULL << 30U;
-  CHECK(working_sets(facts, false).front() == 4096);
-  CHECK(working_sets(facts, false).back() == 128ULL << 20U);
-  CHECK(working_sets(facts, true).back() == 64ULL << 20U);
+  CHECK(chase_sizes(facts, false).front() == 4096);
+  CHECK(chase_sizes(facts, false).back() == 128ULL << 20U);
+  CHECK(chase_sizes(facts, true).back() == 64ULL << 20U);
   facts.memory_bytes = 1ULL << 20U;
-  CHECK(working_sets(facts, true).back() == 128ULL << 10U);
+  CHECK(chase_sizes(facts, true).back() == 128ULL << 10U);
   facts.memory_bytes = 0;
-  CHECK(working_sets(facts, true) == std::vector<std::uint64_t>{4096});
+  CHECK(chase_sizes(facts, true) == std::vector<std::uint64_t>{4096});
   facts.memory_bytes = 1ULL << 34U;
   facts.is_cpu = true;
-  CHECK(working_sets(facts, true).back() == 16ULL << 20U);
-  for (const std::uint64_t bytes : working_sets(facts, false)) {
+  CHECK(chase_sizes(facts, true).back() == 16ULL << 20U);
+  for (const std::uint64_t bytes : chase_sizes(facts, false)) {
     CHECK(bytes % kNodeBytes == 0);
   }
 }
