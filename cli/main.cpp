@@ -21,6 +21,8 @@ constexpr auto kCommands = std::to_array<commands::Command>({
     {"fetch", "Take recordings from gputraced that it still keeps for you", commands::run_fetch},
     {"gpus", "List GPUs and what can be read from each", commands::run_gpus},
     {"import", "Turn a recording of another tool into a session", commands::run_import},
+    {"kernels", "Check the kernels' formulas against the code that the driver compiles",
+     commands::run_kernels},
     {"list", "List your sessions, newest first", commands::run_list},
     {"mark", "Note a moment in your recordings that gputraced runs", commands::run_mark},
     {"record", "Record a GPU while a command runs", commands::run_record},

@@ -22,6 +22,7 @@ Result<int> run_doctor(const std::vector<std::string>& arguments);
 Result<int> run_fetch(const std::vector<std::string>& arguments);
 Result<int> run_gpus(const std::vector<std::string>& arguments);
 Result<int> run_import(const std::vector<std::string>& arguments);
+Result<int> run_kernels(const std::vector<std::string>& arguments);
 Result<int> run_list(const std::vector<std::string>& arguments);
 Result<int> run_mark(const std::vector<std::string>& arguments);
 Result<int> run_record(const std::vector<std::string>& arguments);

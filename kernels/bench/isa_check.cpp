@@ -149,6 +149,9 @@ void Check::check_limits(isa::Generation generation) {
 }
 
 IsaCheck Check::run() {
+  if (executable_.subgroup_size != 0) {
+    check_.subgroup_size = executable_.subgroup_size;
+  }
   check_.code_bytes = executable_.statistic("Code size");
   check_.vgprs = executable_.statistic("VGPRs");
   if (executable_.assembly.empty()) {

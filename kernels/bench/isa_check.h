@@ -2,6 +2,7 @@
 // compiled.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@ struct IsaCheck {
   /// Why the proof failed, naming both numbers, or why it was not done.
   std::string why;
   std::vector<analysis::CountCheck> counts;
+  std::optional<std::uint32_t> subgroup_size;  ///< that the driver compiled for
   std::optional<double> code_bytes;
   std::optional<double> vgprs;
   std::optional<double> waves_per_simd;     ///< of the kernel's own subgroup size

@@ -1,0 +1,297 @@
+#include "cli/commands/kernels/verify_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "cli/commands/doctor/isolated_call.h"
+#include "cli/commands/kernels/radv.h"
+#include "kernels/bench/bench_test.h"
+#include "kernels/bench/vulkan_runner.h"
+#include "kernels/vulkan/device.h"
+
+namespace gputrace::commands {
+namespace {
+
+/// Of the child: opening the driver, one kernel, all of them on a slow and busy machine.
+constexpr std::chrono::milliseconds kOpenDeadline = std::chrono::minutes(1);
+constexpr std::chrono::milliseconds kKernelDeadline = std::chrono::minutes(2);
+constexpr std::chrono::milliseconds kDeadline = std::chrono::minutes(10);
+
+/// The first character of the child's answer: an error's code and message follow, or JSON.
+constexpr char kErrorMark = 'E';
+
+std::string encode(const Error& error) {
+  return fmt::format("{}{} {}", kErrorMark, static_cast<int>(error.code), error.message);
+}
+
+/// What a child answered, as it was meant.
+Result<std::string> decode(const std::string& answer) {
+  if (!answer.starts_with(kErrorMark)) {
+    return answer;
+  }
+  const std::size_t space = answer.find(' ');
+  for (const ErrorCode code :
+       {ErrorCode::kNotFound, ErrorCode::kPermissionDenied, ErrorCode::kUnsupported,
+        ErrorCode::kBusy, ErrorCode::kInvalidArgument, ErrorCode::kNoSpace}) {
+    if (answer.substr(1, space - 1) == std::to_string(static_cast<int>(code))) {
+      return fail(code, answer.substr(space + 1));
+    }
+  }
+  return fail(ErrorCode::kIo, answer.substr(space + 1));
+}
+
+bool fits(const std::string& id, const std::string& wanted) {
+  return id == wanted || id.starts_with(wanted + ".");
+}
+
+KernelVerdict verify_one(vulkan::Device& device, const bench::KernelCase& kernel) {
+  KernelVerdict verdict;
+  verdict.id = kernel.id;
+  const auto executables = bench::compile(device, kernel);
+  if (!executables) {
+    verdict.verdict =
+        executables.error().code == ErrorCode::kUnsupported ? Verdict::kSkipped : Verdict::kNotDone;
+    verdict.isa.why = executables.error().message;
+    return verdict;
+  }
+  verdict.isa = bench::check_isa(kernel, *executables);
+  switch (verdict.isa.proof) {
+    case analysis::Proof::kPassed:
+      verdict.verdict = Verdict::kPassed;
+      break;
+    case analysis::Proof::kFailed:
+      verdict.verdict = Verdict::kFailed;
+      break;
+    case analysis::Proof::kNotDone:
+      verdict.verdict = kernel.formula.empty() ? Verdict::kNoFormula : Verdict::kNotDone;
+      break;
+  }
+  return verdict;
+}
+
+/// The device that the request means, in a state to show its code.
+Result<vulkan::Device> open_device(const VerifyRequest& request) {
+  auto device = vulkan::Device::open(request.device, false);
+  if (!device) {
+    return device;
+  }
+  const vulkan::DeviceFacts& facts = device->facts();
+  if (!request.family.empty() && !facts.is_null_device) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("this RADV ({}) does not compile for a GPU that is not there",
+                            facts.listed.driver_info));
+  }
+  if (!facts.executable_properties) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the driver of {} does not show its code "
+                            "(VK_KHR_pipeline_executable_properties); --family gfx1103_r1 "
+                            "compiles for an AMD GPU that is not there",
+                            facts.listed.name));
+  }
+  return device;
+}
+
+/// Everything in this process.
+Result<Verification> verify_here(const VerifyRequest& request) {
+  auto device = open_device(request);
+  if (!device) {
+    return tl::unexpected(device.error());
+  }
+  auto kernels = select_kernels(bench::all_cases(device->facts()), request.kernels);
+  if (!kernels) {
+    return tl::unexpected(kernels.error());
+  }
+  const vulkan::ListedDevice& listed = device->facts().listed;
+  Verification verification{listed.name, listed.driver_info, request.family, {}};
+  for (const bench::KernelCase& kernel : *kernels) {
+    verification.kernels.push_back(verify_one(*device, kernel));
+  }
+  return verification;
+}
+
+/// Runs `work` in a child in which Vulkan compiles for the request's family. kIo: it crashed.
+Result<std::string> in_child(const VerifyRequest& request, std::chrono::milliseconds deadline,
+                             const std::function<Result<std::string>()>& work) {
+  std::optional<std::filesystem::path> driver;
+  if (!request.family.empty()) {
+    driver = find_radv();
+    if (!driver) {
+      return fail(ErrorCode::kUnsupported,
+                  "RADV is not installed: no radeon_icd*.json in the Vulkan loader's folders "
+                  "(Debian and Ubuntu: mesa-vulkan-drivers)");
+    }
+  }
+  const auto answer = call_isolated(deadline, [&] {
+    if (driver) {
+      compile_for(request.family, *driver);
+    }
+    const Result<std::string> result = work();
+    return result ? *result : encode(result.error());
+  });
+  if (!answer) {
+    return answer;
+  }
+  return decode(*answer);
+}
+
+Result<Verification> verify_in_child(const VerifyRequest& request,
+                                     std::chrono::milliseconds deadline) {
+  const auto answer = in_child(request, deadline, [&]() -> Result<std::string> {
+    const Result<Verification> verification = verify_here(request);
+    if (!verification) {
+      return tl::unexpected(verification.error());
+    }
+    return to_json(*verification);
+  });
+  if (!answer) {
+    return tl::unexpected(answer.error());
+  }
+  return verification_from_json(*answer);
+}
+
+bool is_crash(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kBusy;
+}
+
+/// The spelling of the family that this RADV knows.
+Result<VerifyRequest> with_known_family(VerifyRequest request) {
+  const std::string asked = request.family;
+  for (const std::string& spelling : spellings_of(asked)) {
+    request.family = spelling;
+    const auto opened = in_child(request, kOpenDeadline, [&]() -> Result<std::string> {
+      const auto device = open_device(request);
+      return device ? Result<std::string>("") : tl::unexpected(device.error());
+    });
+    if (opened) {
+      return request;
+    }
+    if (!is_crash(opened.error())) {
+      return tl::unexpected(opened.error());
+    }
+  }
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("RADV does not know the family {}; it knows names like vega10, navi21, "
+                          "rembrandt, gfx1100 (in newer Mesa navi31), gfx1103_r1 (in newer Mesa "
+                          "phoenix)",
+                          asked));
+}
+
+/// After a crash: each kernel in a process of its own, to name the one that the driver fails on.
+Result<Verification> verify_one_by_one(const VerifyRequest& request) {
+  const auto ids = in_child(request, kOpenDeadline, [&]() -> Result<std::string> {
+    const auto device = open_device(request);
+    if (!device) {
+      return tl::unexpected(device.error());
+    }
+    const auto kernels = select_kernels(bench::all_cases(device->facts()), request.kernels);
+    if (!kernels) {
+      return tl::unexpected(kernels.error());
+    }
+    std::string lines;
+    for (const bench::KernelCase& kernel : *kernels) {
+      lines += kernel.id + "\n";
+    }
+    return lines;
+  });
+  if (!ids) {
+    return fail(ids.error(), "the driver cannot be asked");
+  }
+  Verification all;
+  std::string_view rest = *ids;
+  while (!rest.empty()) {
+    const std::string id(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(id.size() + 1);
+    VerifyRequest one = request;
+    one.kernels = {id};
+    const Result<Verification> result = verify_in_child(one, kKernelDeadline);
+    if (result) {
+      all.device = result->device;
+      all.driver_info = result->driver_info;
+      all.family = result->family;
+      // An id may be another's beginning.
+      const auto same = std::find_if(result->kernels.begin(), result->kernels.end(),
+                                     [&](const KernelVerdict& kernel) { return kernel.id == id; });
+      if (same != result->kernels.end()) {
+        all.kernels.push_back(*same);
+      }
+      continue;
+    }
+    KernelVerdict verdict;
+    verdict.id = id;
+    verdict.verdict = Verdict::kFailed;
+    verdict.isa.why = fmt::format("{}: the driver compiles it not: {}", id, result.error().message);
+    all.kernels.push_back(std::move(verdict));
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::vector<bench::KernelCase>> select_kernels(std::vector<bench::KernelCase> cases,
+                                                      const std::vector<std::string>& wanted) {
+  if (wanted.empty()) {
+    return cases;
+  }
+  for (const std::string& name : wanted) {
+    if (std::none_of(cases.begin(), cases.end(),
+                     [&](const bench::KernelCase& kernel) { return fits(kernel.id, name); })) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("no kernel is named {}, or begins so up to a dot; `gputrace kernels "
+                              "list` names them",
+                              name));
+    }
+  }
+  std::erase_if(cases, [&](const bench::KernelCase& kernel) {
+    return std::none_of(wanted.begin(), wanted.end(),
+                        [&](const std::string& name) { return fits(kernel.id, name); });
+  });
+  return cases;
+}
+
+std::vector<bench::KernelCase> known_kernels() {
+  vulkan::DeviceFacts facts;
+  facts.graphics = true;
+  facts.subgroup_size = 64;
+  facts.subgroup_sizes = {32, 64};
+  facts.fp16 = true;
+  facts.fp64 = true;
+  facts.int8_dot = true;
+  facts.int16 = true;
+  facts.int64 = true;
+  facts.buffer_addresses = true;
+  facts.int64_atomics = true;
+  facts.executable_properties = true;
+  facts.pipeline_statistics = true;
+  facts.bc_textures = true;
+  facts.matrix_shapes = {{16, 16, 16, true}, {16, 16, 16, false}};
+  facts.max_groups_x = 65535;
+  facts.max_group_threads = 1024;
+  facts.max_shared_bytes = 65536;
+  facts.max_storage_range = std::uint64_t{1} << 32;
+  facts.max_image_side = 16384;
+  facts.memory_bytes = std::uint64_t{8} << 30;
+  return bench::all_cases(facts);
+}
+
+Result<Verification> verify_kernels(const VerifyRequest& request) {
+  VerifyRequest known = request;
+  if (!request.family.empty()) {
+    Result<VerifyRequest> found = with_known_family(request);
+    if (!found) {
+      return tl::unexpected(found.error());
+    }
+    known = std::move(*found);
+  }
+  Result<Verification> result = verify_in_child(known, kDeadline);
+  if (!result && is_crash(result.error())) {
+    result = verify_one_by_one(known);
+  }
+  return result;
+}
+
+}  // namespace gputrace::commands

@@ -1,0 +1,30 @@
+// Compiles the kernels and checks their formulas, in a process that may crash.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands/kernels/verification.h"
+#include "daemon/base/result.h"
+
+namespace gputrace::commands {
+
+struct VerifyRequest {
+  std::string device;                ///< as vulkan::Device::open() takes it
+  std::string family;                ///< of AMD GPUs, for RADV; empty = a device of this machine
+  std::vector<std::string> kernels;  ///< ids, or their beginnings up to a dot; empty = all
+};
+
+/// kUnsupported: nothing can be verified here (no RADV, a family that it does not know, a driver
+/// that does not show its code). kNotFound: no such device or kernel.
+[[nodiscard]] Result<Verification> verify_kernels(const VerifyRequest& request);
+
+/// Those of `cases` that `wanted` names; all without a name. kNotFound names the first that fits
+/// none.
+[[nodiscard]] Result<std::vector<bench::KernelCase>> select_kernels(
+    std::vector<bench::KernelCase> cases, const std::vector<std::string>& wanted);
+
+/// Every case, as for a device that has every feature.
+[[nodiscard]] std::vector<bench::KernelCase> known_kernels();
+
+}  // namespace gputrace::commands
