@@ -125,7 +125,7 @@ std::vector<double> decade_ticks(const LogScale& scale, std::size_t most) {
   return fine.size() > most ? coarse : fine;
 }
 
-std::string format_figure(double value) {
+std::string format_three_digits(double value) {
   if (value >= 99.95) {
     return fmt::format("{:.0f}", value);
   }
@@ -140,7 +140,7 @@ std::string format_figure(double value) {
 }
 
 std::string format_spread(double lower, double upper) {
-  return fmt::format("{} - {}", format_figure(lower), format_figure(upper));
+  return fmt::format("{} - {}", format_three_digits(lower), format_three_digits(upper));
 }
 
 }  // namespace gputrace::report

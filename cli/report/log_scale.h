@@ -36,8 +36,8 @@ struct RooflineRange {
 [[nodiscard]] std::vector<double> decade_ticks(const LogScale& scale, std::size_t most);
 
 /// Three digits: "0.25", "64.4", "4700".
-[[nodiscard]] std::string format_figure(double value);
-/// "64.4 - 66.1", with the digits of format_figure.
+[[nodiscard]] std::string format_three_digits(double value);
+/// "64.4 - 66.1", with the digits of format_three_digits.
 [[nodiscard]] std::string format_spread(double lower, double upper);
 
 }  // namespace gputrace::report

@@ -139,12 +139,13 @@ class Drawing {
     std::string text;
     for (const auto* ceilings : {&plot_.roofline.compute, &plot_.roofline.bandwidth}) {
       for (const analysis::Ceiling& ceiling : *ceilings) {
-        text += fmt::format("{} {} {}. ", ceiling.name, format_figure(ceiling.value), ceiling.unit);
+        text += fmt::format("{} {} {}. ", ceiling.name, format_three_digits(ceiling.value),
+                            ceiling.unit);
       }
     }
     if (!plot_.roofline.ridges.empty()) {
       text += fmt::format("Ridge at {} FLOP/B. ",
-                          format_figure(plot_.roofline.ridges.front().intensity));
+                          format_three_digits(plot_.roofline.ridges.front().intensity));
     }
     return text + fmt::format("{} measured points.", plot_.roofline.points.size());
   }
@@ -153,12 +154,12 @@ class Drawing {
     for (const double tick : octave_ticks(x_, narrow_ ? 7 : 14)) {
       line("grid", px(tick), frame_.top, px(tick), frame_.bottom);
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-          px(tick), frame_.bottom + 16, format_figure(tick));
+          px(tick), frame_.bottom + 16, format_three_digits(tick));
     }
     for (const double tick : decade_ticks(y_, 12)) {
       line("grid", frame_.left, py(tick), frame_.right, py(tick));
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-          frame_.left - 7, py(tick) + 4, format_figure(tick));
+          frame_.left - 7, py(tick) + 4, format_three_digits(tick));
     }
     line("axis", frame_.left, frame_.bottom, frame_.right, frame_.bottom);
     line("axis", frame_.left, frame_.top, frame_.left, frame_.bottom);
@@ -275,7 +276,7 @@ class Drawing {
       add("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}: {} FLOP/B, {} "
           "GFLOPS{}</title></circle>\n",
           point.suspect ? "suspect" : "point", x, y, kPointRadius, escape_xml(point.label),
-          format_figure(point.intensity), format_figure(point.gflops),
+          format_three_digits(point.intensity), format_three_digits(point.gflops),
           point.suspect ? " (suspect)" : "");
       labels_.keep_free(x, y, kPointRadius);
     }
@@ -295,13 +296,14 @@ class Drawing {
       add("<circle class=\"meet\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>\n", x, y);
       labels_.keep_free(x, y, 3);
       if (first) {
-        const std::string text = fmt::format("ridge {} FLOP/B", format_figure(ridge.intensity));
+        const std::string text =
+            fmt::format("ridge {} FLOP/B", format_three_digits(ridge.intensity));
         const double width = LabelPlacer::width_of(text);
         label(text, {{x + 7, frame_.bottom - 10, 0},
                      {x - 7 - width, frame_.bottom - 10, 0},
                      {x + 7, frame_.bottom - 40, 0}});
       } else if (ridge.bandwidth == 0 && !narrow_) {
-        const std::string text = "ridge " + format_figure(ridge.intensity);
+        const std::string text = "ridge " + format_three_digits(ridge.intensity);
         label(text, {{x + 6, y + 16, 0}, {x - 8 - LabelPlacer::width_of(text), y - 7, 0}});
       }
       first = false;
@@ -331,8 +333,8 @@ class Drawing {
 
   void label_flat(const analysis::Ceiling& ceiling) {
     const std::string text =
-        narrow_ ? fmt::format("{} {}", ceiling.name, format_figure(ceiling.value))
-                : fmt::format("{} {} GFLOPS", ceiling.name, format_figure(ceiling.value));
+        narrow_ ? fmt::format("{} {}", ceiling.name, format_three_digits(ceiling.value))
+                : fmt::format("{} {} GFLOPS", ceiling.name, format_three_digits(ceiling.value));
     const double width = LabelPlacer::width_of(text);
     std::vector<LabelPlace> places;
     for (double right = frame_.right - 8; right - width > frame_.left; right -= width / 2 + 8) {
@@ -343,7 +345,8 @@ class Drawing {
   }
 
   void label_diagonal(const analysis::Ceiling& ceiling) {
-    const std::string text = fmt::format("{} {} GB/s", ceiling.name, format_figure(ceiling.value));
+    const std::string text =
+        fmt::format("{} {} GB/s", ceiling.name, format_three_digits(ceiling.value));
     const Stretch stretch = diagonal(ceiling.value, highest(drawn_.compute, range_.gflops_high));
     const double x1 = px(stretch.from);
     const double y1 = py(ceiling.value * stretch.from);

@@ -100,7 +100,7 @@ class Plot {
     std::vector<std::string> ticks(kRows);
     for (const double tick : decade_ticks(y_, kRows)) {
       if (const auto half = half_of(tick)) {
-        ticks[row_of(*half)] = format_figure(tick) + " ";
+        ticks[row_of(*half)] = format_three_digits(tick) + " ";
       }
     }
     return ticks;
@@ -112,7 +112,7 @@ class Plot {
       const auto column = static_cast<std::size_t>(std::lround(x_.at(tick))) + kTickWidth + 1;
       if (column > text.size() || text.size() == kTickWidth) {
         text.resize(std::max(column, text.size()), ' ');
-        text += format_figure(tick);
+        text += format_three_digits(tick);
       }
     }
     return text + "  FLOP/byte";
@@ -132,16 +132,17 @@ std::string heading(const RooflinePlot& plot) {
   const analysis::Roofline& roofline = plot.roofline;
   std::string text = plot.simulated ? "Roofline  SIMULATED: " : "Roofline  measured: ";
   if (!roofline.bandwidth.empty()) {
-    text += fmt::format("{} GB/s ({})", format_figure(roofline.bandwidth.front().value),
+    text += fmt::format("{} GB/s ({})", format_three_digits(roofline.bandwidth.front().value),
                         roofline.bandwidth.front().name);
   }
   if (!roofline.compute.empty()) {
     text += fmt::format("{}{} {} ({})", roofline.bandwidth.empty() ? "" : ", ",
-                        format_figure(roofline.compute.front().value),
+                        format_three_digits(roofline.compute.front().value),
                         roofline.compute.front().unit, roofline.compute.front().name);
   }
   if (!roofline.ridges.empty()) {
-    text += fmt::format("; ridge {} FLOP/byte", format_figure(roofline.ridges.front().intensity));
+    text +=
+        fmt::format("; ridge {} FLOP/byte", format_three_digits(roofline.ridges.front().intensity));
   }
   return text;
 }
@@ -162,7 +163,7 @@ void append_ridges(Page& page, const analysis::Roofline& roofline) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const analysis::Ridge& ridge = roofline.ridges[i];
     page.line(fmt::format(
-        "  {:<{}}  {:>7}{}", names[i], width, format_figure(ridge.intensity),
+        "  {:<{}}  {:>7}{}", names[i], width, format_three_digits(ridge.intensity),
         ridge.lower && ridge.upper ? "  " + format_spread(*ridge.lower, *ridge.upper) : ""));
   }
 }

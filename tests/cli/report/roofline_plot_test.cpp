@@ -128,12 +128,12 @@ TEST_CASE("ticks are round numbers, and thin out where there is no room") {
 }
 
 TEST_CASE("figures keep three digits") {
-  CHECK(report::format_figure(0.25) == "0.25");
-  CHECK(report::format_figure(4) == "4");
-  CHECK(report::format_figure(9.999) == "10");
-  CHECK(report::format_figure(64.38) == "64.4");
-  CHECK(report::format_figure(99.97) == "100");
-  CHECK(report::format_figure(4700.4) == "4700");
+  CHECK(report::format_three_digits(0.25) == "0.25");
+  CHECK(report::format_three_digits(4) == "4");
+  CHECK(report::format_three_digits(9.999) == "10");
+  CHECK(report::format_three_digits(64.38) == "64.4");
+  CHECK(report::format_three_digits(99.97) == "100");
+  CHECK(report::format_three_digits(4700.4) == "4700");
   CHECK(report::format_spread(62.02, 66.1) == "62 - 66.1");
 }
 
