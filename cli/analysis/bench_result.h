@@ -81,6 +81,9 @@ struct BenchDevice {
   std::string driver_info;  ///< "Mesa 24.2.8"
   std::vector<std::uint32_t> subgroup_sizes;
   bool simulated = false;
+  std::optional<std::uint32_t> vendor_id = std::nullopt;  ///< PCI ids, 0x1002
+  std::optional<std::uint32_t> device_id = std::nullopt;
+  std::optional<std::uint32_t> revision_id = std::nullopt;
 };
 
 struct BenchRun {

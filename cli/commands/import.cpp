@@ -13,7 +13,7 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
-#include "cli/commands/import/interrupt_guard.h"
+#include "cli/commands/interrupt_guard.h"
 #include "cli/commands/pending_file.h"
 #include "cli/commands/session_folder.h"
 #include "cli/import/text.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands/arguments.h"
+#include "cli/commands/bench/machine_folder.h"
 #include "cli/commands/command.h"
 #include "cli/commands/list/kept_sessions.h"
 #include "cli/commands/list/list_output.h"
@@ -76,7 +77,7 @@ Result<std::vector<std::filesystem::path>> files_to_list(bool all) {
     return tl::unexpected<Error>(folder.error());
   }
   std::vector<std::filesystem::path> files;
-  for (const auto& each : {*folder, folder->parent_path() / "machine"}) {
+  for (const auto& each : {*folder, machine_folder(*folder)}) {
     if (each != *folder && !all) {
       continue;
     }

@@ -29,6 +29,8 @@ class PendingFile {
   [[nodiscard]] bool would_replace(int fd) const;
   /// Removes what was written so far; writing may begin again.
   void discard_content() noexcept { remove_partial(); }
+  /// Another name in the same folder for keep().
+  void rename(std::filesystem::path final_path) { final_path_ = std::move(final_path); }
   /// Gives the file its name. Once.
   Status keep();
 

@@ -96,8 +96,8 @@ class ResultWriter {
     Result<Statement> run = database.prepare(
         "INSERT INTO bench_runs (started_at, device, pci, vendor_id, device_id, revision_id, "
         "driver, driver_info, subgroup_sizes, simulated, quick, cancelled, clock_mhz, "
-        "power_limit_w, power_w, temperature_c, fan_rpm) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+        "power_w, temperature_c) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
     Result<Statement> test = database.prepare(
         "INSERT INTO bench_tests (run, name, status, why, unit, axis, axis_unit, result_proof, "
         "isa_proof, rate_proof, start_ns, end_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -137,10 +137,8 @@ class ResultWriter {
             .put(run.quick)
             .put(run.cancelled)
             .put(run.clock_mhz)
-            .put(run.power_limit_w)
             .put(run.power_w)
             .put(run.temperature_c)
-            .put(run.fan_rpm)
             .run();
     if (!id) {
       return fail(id.error(), "the run on " + run.device);

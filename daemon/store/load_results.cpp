@@ -109,8 +109,8 @@ Status load_runs(Database& database, std::vector<ResultRun>& runs,
   return for_each_row(
       database,
       "SELECT id, started_at, device, pci, vendor_id, device_id, revision_id, driver, driver_info, "
-      "subgroup_sizes, simulated, quick, cancelled, clock_mhz, power_limit_w, power_w, "
-      "temperature_c, fan_rpm FROM bench_runs ORDER BY id",
+      "subgroup_sizes, simulated, quick, cancelled, clock_mhz, power_w, "
+      "temperature_c FROM bench_runs ORDER BY id",
       [&](const Statement& row) -> Status {
         if (runs.size() == kMaxResultRuns) {
           return fail(ErrorCode::kCorrupt, "too many runs of a bench");
@@ -131,10 +131,8 @@ Status load_runs(Database& database, std::vector<ResultRun>& runs,
         run.quick = columns.flag();
         run.cancelled = columns.flag();
         run.clock_mhz = columns.optional_real();
-        run.power_limit_w = columns.optional_real();
         run.power_w = columns.optional_real();
         run.temperature_c = columns.optional_real();
-        run.fan_rpm = columns.optional_real();
         return columns.finish("a run of a bench");
       });
 }

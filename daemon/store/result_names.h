@@ -12,7 +12,7 @@ namespace gputrace::store {
 
 inline constexpr std::size_t kMaxResultText = 4096;
 inline constexpr std::size_t kMaxSubgroupSizes = 16;
-// Levels of a power sweep; tests of a whole suite; some hundred sizes and series each.
+// A file has one run or a few; a suite some dozens of tests, with some hundred points each.
 inline constexpr std::size_t kMaxResultRuns = 1'000;
 inline constexpr std::size_t kMaxResultTests = 10'000;
 inline constexpr std::size_t kMaxRowsOfTests = 1'000'000;

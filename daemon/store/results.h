@@ -78,7 +78,7 @@ struct ResultTest {
   std::vector<ResultValue> values;
 };
 
-/// One run on one device at one power level.
+/// One run on one device.
 struct ResultRun {
   std::string started_at;  ///< RFC 3339, UTC
   std::string device;
@@ -93,10 +93,8 @@ struct ResultRun {
   bool quick = false;
   bool cancelled = false;
   std::optional<double> clock_mhz;
-  std::optional<double> power_limit_w;  ///< the level that was set
   std::optional<double> power_w;
   std::optional<double> temperature_c;
-  std::optional<double> fan_rpm;
   std::vector<ResultTest> tests;
 };
 

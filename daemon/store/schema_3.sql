@@ -15,10 +15,8 @@ CREATE TABLE bench_runs (
   quick INTEGER NOT NULL,
   cancelled INTEGER NOT NULL,
   clock_mhz REAL,
-  power_limit_w REAL,
   power_w REAL,
-  temperature_c REAL,
-  fan_rpm REAL
+  temperature_c REAL
 ) STRICT;
 
 CREATE TABLE bench_tests (

@@ -61,10 +61,8 @@ inline store::ResultRun full_run() {
   run.subgroup_sizes = {32, 64};
   run.quick = true;
   run.clock_mhz = 2700;
-  run.power_limit_w = 35;
   run.power_w = 34.5;
   run.temperature_c = 71;
-  run.fan_rpm = 3100;
   run.tests = {sweep, suspect};
   return run;
 }

@@ -29,12 +29,12 @@ struct BenchRequest {
 class BenchSession {
  public:
   /// Opens the device first: without one nothing is created. A recorder that cannot start is a
-  /// note, not an error; with `gpu` given it is an error.
+  /// note, not an error; with `gpu` given it is an error. Call it while the process has one thread.
   [[nodiscard]] static Result<std::unique_ptr<BenchSession>> open(const BenchRequest& request);
   virtual ~BenchSession() = default;
 
   [[nodiscard]] virtual bench::Runner& runner() = 0;
-  /// Sends the marks to the recorder; null without one.
+  /// Tells the recorder of each point where there is one, and reads sensors. Never null.
   [[nodiscard]] virtual bench::PointObserver* observer() = 0;
   /// Run lengths of --quick or of a full run; cancelled() is true after SIGINT or SIGTERM; progress
   /// goes to stderr if that is a terminal.

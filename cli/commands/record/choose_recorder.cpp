@@ -64,21 +64,34 @@ Result<std::unique_ptr<RecorderLink>> ask_daemon(const RecordOptions& options,
   return link;
 }
 
-Result<std::unique_ptr<RecorderLink>> start_recorder(const RecordOptions& options,
-                                                     const RecordingTarget& target,
-                                                     const recorder::ReaderFactory& open_gpu) {
+ipc::StartOrder start_order(const RecordOptions& options, const RecordingTarget& target) {
   ipc::StartOrder order;
   order.gpu = options.gpu;
   order.source = options.source;
   order.rate_hz = options.rate_hz;
   order.sensor_rate_hz = options.sensor_rate_hz;
+  order.purpose = options.purpose;
   order.file = target.file.string();
   order.on_existing = on_existing(options);
   order.label = options.label;
   if (options.command) {
     order.command = ipc::shorten_command(*options.command);
   }
-  return RecorderProcess::start({open_gpu, target.before_file}, order);
+  return order;
+}
+
+Result<std::unique_ptr<RecorderLink>> start_recorder(const RecordOptions& options,
+                                                     const RecordingTarget& target,
+                                                     const recorder::ReaderFactory& open_gpu) {
+  Result<std::unique_ptr<RecorderProcess>> process =
+      RecorderProcess::fork({open_gpu, target.before_file});
+  if (!process) {
+    return tl::unexpected(process.error());
+  }
+  if (const Status started = (*process)->start(start_order(options, target)); !started) {
+    return tl::unexpected(started.error());
+  }
+  return std::unique_ptr<RecorderLink>(std::move(*process));
 }
 
 }  // namespace gputrace::commands

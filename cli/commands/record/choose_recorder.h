@@ -18,6 +18,9 @@ namespace gputrace::commands {
                                                                const RecordingTarget& target,
                                                                const LogSink& log);
 
+/// What the recorder process is to do.
+[[nodiscard]] ipc::StartOrder start_order(const RecordOptions& options,
+                                          const RecordingTarget& target);
 /// Starts the recorder process. Call it while the process has one thread.
 [[nodiscard]] Result<std::unique_ptr<RecorderLink>> start_recorder(
     const RecordOptions& options, const RecordingTarget& target,

@@ -43,6 +43,9 @@ std::optional<ipc::Answer> answer_of(ipc::Reply reply) {
   if (auto* closed = std::get_if<ipc::ClosedAnswer>(&reply)) {
     return std::move(*closed);
   }
+  if (const auto* point = std::get_if<ipc::PointAnswer>(&reply)) {
+    return *point;
+  }
   return std::nullopt;
 }
 
@@ -78,6 +81,7 @@ Result<std::unique_ptr<RecorderLink>> DaemonRecorder::start(ipc::ControlClient d
   request.source = options.source;
   request.rate_hz = options.rate_hz;
   request.sensor_rate_hz = options.sensor_rate_hz;
+  request.purpose = options.purpose;
   request.label = options.label;
   if (options.command) {
     request.command = ipc::shorten_command(*options.command);

@@ -31,6 +31,7 @@ class DaemonRecorder final : public RecorderLink {
   [[nodiscard]] Status stop(const ipc::StopOrder& order) override { return send(order); }
   [[nodiscard]] Status processes(const ipc::ProcessesOrder& order) override { return send(order); }
   [[nodiscard]] Status switch_gpu(const ipc::SwitchOrder& order) override { return send(order); }
+  [[nodiscard]] Status point(const ipc::PointOrder& order) override { return send(order); }
   [[nodiscard]] Delivery deliver(const RecordingEnd& end) override;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/base/sensor_rate.h"
+#include "daemon/ipc/message.h"
 
 namespace gputrace::commands {
 
@@ -30,6 +31,7 @@ struct RecordOptions {
   bool quiet = false;
   bool no_daemon = false;                           ///< record without asking gputraced
   std::optional<std::vector<std::string>> command;  ///< never empty; words byte for byte
+  ipc::Purpose purpose = ipc::Purpose::kRecording;  ///< of the benches: the kind of file
 };
 
 struct CutArguments {

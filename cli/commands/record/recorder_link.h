@@ -1,4 +1,4 @@
-// Whoever samples for the supervisor of `gputrace record`: a child of its own, or gputraced.
+// Whoever samples for `gputrace record` and for the benches: a child of gputrace, or gputraced.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,11 @@ class RecorderLink {
   /// message was not understood and is gone; the next can be received.
   [[nodiscard]] virtual Result<std::optional<ipc::Answer>> receive() = 0;
   [[nodiscard]] virtual Status stop(const ipc::StopOrder& order) = 0;
-  /// These two never wait: kBusy when the other end has not read what was sent before.
+  /// These never wait: kBusy when the other end has not read what was sent before.
   [[nodiscard]] virtual Status processes(const ipc::ProcessesOrder& order) = 0;
   [[nodiscard]] virtual Status switch_gpu(const ipc::SwitchOrder& order) = 0;
+  /// The same; answered by point.
+  [[nodiscard]] virtual Status point(const ipc::PointOrder& order) = 0;
   /// After the last message: brings the file to where the user wants it, by the deadline.
   [[nodiscard]] virtual Delivery deliver(const RecordingEnd& end) = 0;
 };

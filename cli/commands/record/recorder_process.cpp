@@ -21,8 +21,8 @@ constexpr std::int64_t kGoneNs = 40 * kNsPerMs;
 
 }  // namespace
 
-Result<std::unique_ptr<RecorderLink>> RecorderProcess::start(
-    const recorder::RecorderOptions& options, const ipc::StartOrder& order) {
+Result<std::unique_ptr<RecorderProcess>> RecorderProcess::fork(
+    const recorder::RecorderOptions& options) {
   Result<std::pair<ipc::MessageSocket, ipc::MessageSocket>> ends = ipc::MessageSocket::make_pair();
   if (!ends) {
     return tl::unexpected(ends.error());
@@ -37,10 +37,12 @@ Result<std::unique_ptr<RecorderLink>> RecorderProcess::start(
     UniqueFd socket(::fcntl(there.fd(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     recorder::run_recorder(std::move(socket), options);
   }
-  if (const Status sent = here.send(ipc::Order(order)); !sent) {
-    return tl::unexpected(sent.error());
-  }
-  return std::make_unique<RecorderProcess>(pid, std::move(here), order.file);
+  return std::make_unique<RecorderProcess>(pid, std::move(here));
+}
+
+Status RecorderProcess::start(const ipc::StartOrder& order) {
+  file_ = order.file;
+  return send(order);
 }
 
 Result<std::optional<ipc::Answer>> RecorderProcess::receive() {

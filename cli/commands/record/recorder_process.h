@@ -18,18 +18,21 @@ namespace gputrace::commands {
 
 class RecorderProcess final : public RecorderLink {
  public:
-  /// Forks the recorder and sends it the order.
-  [[nodiscard]] static Result<std::unique_ptr<RecorderLink>> start(
-      const recorder::RecorderOptions& options, const ipc::StartOrder& order);
+  /// Forks the recorder, which waits for its order and ends when this object does.
+  [[nodiscard]] static Result<std::unique_ptr<RecorderProcess>> fork(
+      const recorder::RecorderOptions& options);
 
-  RecorderProcess(pid_t pid, ipc::MessageSocket socket, std::string file)
-      : pid_(pid), socket_(std::move(socket)), file_(std::move(file)) {}
+  RecorderProcess(pid_t pid, ipc::MessageSocket socket) : pid_(pid), socket_(std::move(socket)) {}
+
+  /// Once. Its answers come later.
+  [[nodiscard]] Status start(const ipc::StartOrder& order);
 
   [[nodiscard]] int fd() const override { return socket_.fd(); }
   [[nodiscard]] Result<std::optional<ipc::Answer>> receive() override;
   [[nodiscard]] Status stop(const ipc::StopOrder& order) override { return send(order); }
   [[nodiscard]] Status processes(const ipc::ProcessesOrder& order) override { return send(order); }
   [[nodiscard]] Status switch_gpu(const ipc::SwitchOrder& order) override { return send(order); }
+  [[nodiscard]] Status point(const ipc::PointOrder& order) override { return send(order); }
   [[nodiscard]] Delivery deliver(const RecordingEnd& end) override;
 
  private:

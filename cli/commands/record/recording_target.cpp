@@ -26,7 +26,18 @@ void keep_sampling_rights() {
   ::setrlimit(RLIMIT_MEMLOCK, &memory);
 }
 
-Result<std::filesystem::path> folder_for(const std::optional<InvokingUser>& user) {
+Result<std::filesystem::path> absolute_output(const std::filesystem::path& output) {
+  std::error_code error;
+  std::filesystem::path file = std::filesystem::absolute(output, error);
+  if (error) {
+    return fail_errno(error.value(), "cannot find the current folder for " + output.string());
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> sessions_folder_of(const std::optional<InvokingUser>& user) {
   if (!user) {
     return sessions_folder();
   }
@@ -38,16 +49,18 @@ Result<std::filesystem::path> folder_for(const std::optional<InvokingUser>& user
   return *user->home / ".local/share/gputrace/sessions";
 }
 
-Result<std::filesystem::path> absolute_output(const std::filesystem::path& output) {
-  std::error_code error;
-  std::filesystem::path file = std::filesystem::absolute(output, error);
-  if (error) {
-    return fail_errno(error.value(), "cannot find the current folder for " + output.string());
-  }
-  return file;
+std::function<Status()> prepare_writing(const std::optional<InvokingUser>& user,
+                                        const std::filesystem::path& folder_to_make) {
+  return [user, folder_to_make]() -> Status {
+    if (user) {
+      keep_sampling_rights();
+      if (const Status status = become(*user); !status) {
+        return status;
+      }
+    }
+    return folder_to_make.empty() ? Status() : create_sessions_folder(folder_to_make);
+  };
 }
-
-}  // namespace
 
 Result<RecordingTarget> choose_target(const RecordOptions& options) {
   Result<std::optional<InvokingUser>> user = find_invoking_user();
@@ -64,7 +77,7 @@ Result<RecordingTarget> choose_target(const RecordOptions& options) {
     }
     target.file = std::move(*file);
   } else {
-    Result<std::filesystem::path> folder = folder_for(target.user);
+    Result<std::filesystem::path> folder = sessions_folder_of(target.user);
     if (!folder) {
       return tl::unexpected(folder.error());
     }
@@ -73,15 +86,7 @@ Result<RecordingTarget> choose_target(const RecordOptions& options) {
                              read_time_anchor().realtime_ns);
     folder_to_make = std::move(*folder);
   }
-  target.before_file = [user = target.user, folder_to_make]() -> Status {
-    if (user) {
-      keep_sampling_rights();
-      if (const Status status = become(*user); !status) {
-        return status;
-      }
-    }
-    return folder_to_make.empty() ? Status() : create_sessions_folder(folder_to_make);
-  };
+  target.before_file = prepare_writing(target.user, folder_to_make);
   return target;
 }
 

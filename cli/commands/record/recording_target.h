@@ -19,6 +19,13 @@ struct RecordingTarget {
   std::function<Status()> before_file;
 };
 
+/// Where the sessions of this user are: `user` if sudo was used, else who runs this process.
+[[nodiscard]] Result<std::filesystem::path> sessions_folder_of(
+    const std::optional<InvokingUser>& user);
+/// RecordingTarget::before_file. `folder_to_make` may be empty.
+[[nodiscard]] std::function<Status()> prepare_writing(const std::optional<InvokingUser>& user,
+                                                      const std::filesystem::path& folder_to_make);
+
 [[nodiscard]] Result<RecordingTarget> choose_target(const RecordOptions& options);
 
 }  // namespace gputrace::commands

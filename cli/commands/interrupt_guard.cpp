@@ -1,4 +1,4 @@
-#include "cli/commands/import/interrupt_guard.h"
+#include "cli/commands/interrupt_guard.h"
 
 namespace gputrace::commands {
 
