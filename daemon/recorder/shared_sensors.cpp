@@ -35,14 +35,19 @@ class SharedSensors::Opened final : public sampler::SensorSink {
  public:
   Opened(SharedSensors& owner, Readers readers)
       : gpu_is_awake(std::move(readers.gpu_is_awake)), owner_(owner) {
-    auto described = std::make_shared<SharedSensorSources>();
     const std::optional<std::string> pci =
         readers.gpu_pci.empty() ? std::nullopt : std::optional(readers.gpu_pci);
+    auto described = std::make_shared<SharedSensorSources>();
+    const auto add = [&](const sampler::SensorReader& reader,
+                         const std::optional<std::string>& its_pci) {
+      described->sources.push_back(describe(reader, its_pci));
+      loops_readers.push_back(&reader);
+    };
     for (const auto& reader : readers.gpu) {
-      described->sources.push_back(describe(*reader, pci));
+      add(*reader, pci);
     }
     for (const auto& reader : readers.machine) {
-      described->sources.push_back(describe(*reader, std::nullopt));
+      add(*reader, std::nullopt);
     }
     sources = std::move(described);
     waiting = std::move(readers.gpu);
@@ -62,12 +67,31 @@ class SharedSensors::Opened final : public sampler::SensorSink {
     return std::make_shared<SensorBatch>(SensorBatch{sources, std::move(readings), states});
   }
 
+  /// True when a reading is of a source that had no sensors so far: what it has now is described.
+  /// On the loop's thread: who gave a reading is not being read.
+  [[nodiscard]] bool find_sensors(const std::vector<sampler::SensorReading>& readings) {
+    std::shared_ptr<SharedSensorSources> more;
+    for (const sampler::SensorReading& reading : readings) {
+      const store::SensorSource& known = sources->sources[reading.source];
+      if (known.sensors.size() != reading.values.size()) {
+        more = more ? more : std::make_shared<SharedSensorSources>(*sources);
+        more->sources[reading.source] = describe(*loops_readers[reading.source], known.gpu_pci);
+      }
+    }
+    if (more) {
+      sources = std::move(more);
+      return true;
+    }
+    return false;
+  }
+
   // All guarded by the owner's mutex.
   std::shared_ptr<const SharedSensorSources> sources;
   std::function<bool()> gpu_is_awake;
   std::vector<std::unique_ptr<sampler::SensorReader>> waiting;  ///< until there is a loop
   std::vector<sampler::SensorSourceState> states;
   Wish running;
+  std::vector<const sampler::SensorReader*> loops_readers;
   std::unique_ptr<sampler::SensorLoop> loop;
 
  private:
@@ -146,6 +170,12 @@ void SharedSensors::take(const Opened& from, std::vector<sampler::SensorReading>
   const std::scoped_lock lock(mutex_);
   if (opened_.get() != &from) {
     return;  // closed meanwhile
+  }
+  if (opened_->find_sensors(readings)) {
+    // With the counts so far, so that the files go on from there.
+    for (const Member& member : members_) {
+      member.feed->push(opened_->batch({}));
+    }
   }
   opened_->states.assign(states.begin(), states.end());
   const std::shared_ptr<const SensorBatch> whole = opened_->batch(std::move(readings));

@@ -324,7 +324,11 @@ void SensorLoop::perform(const Job& job, Shared& shared, Done& done) {
   }
   done.values.resize(reader.sensors().size());
   done.result.begin_ns = shared.time->now_ns();
-  const SensorOutcome outcome = reader.read(done.values);
+  SensorOutcome outcome = reader.read(done.values);
+  if (reader.sensors().size() > done.values.size()) {  // that read has found them
+    done.values.resize(reader.sensors().size());
+    outcome = reader.read(done.values);
+  }
   done.result.end_ns = shared.time->now_ns();
   if (outcome == SensorOutcome::kRead) {
     done.result.outcome = Outcome::kRead;

@@ -51,15 +51,16 @@ class SensorReader {
 
   /// "gpu_metrics", "hwmon amdgpu power1_average", "pmu amd_umc": for warnings and statistics.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// The same for the reader's whole life. Whatever was in doubt was decided when it was opened.
+  /// The same for the reader's whole life: whatever was in doubt was decided when it was opened.
+  /// Where only an answer tells them, and there was none yet: none until the first kRead.
   [[nodiscard]] virtual std::span<const SensorDescription> sensors() const noexcept = 0;
   /// Reading it would wake a sleeping GPU: the loop does not, and calls release() instead.
   [[nodiscard]] virtual bool needs_gpu_awake() const noexcept = 0;
   /// At most so many reads a second are worth it, whatever the loop's rate; limits change seldom.
   [[nodiscard]] virtual double max_rate_hz() const noexcept { return 1000; }
 
-  /// values[i] belongs to sensors()[i]; each is set on every call. Never allocates on success,
-  /// never throws. May block as long as the driver does.
+  /// values[i] belongs to sensors()[i]; each is set on every call. Never allocates on success, but
+  /// for the one that finds the sensors; never throws. May block as long as the driver does.
   [[nodiscard]] virtual SensorOutcome read(std::span<std::optional<double>> values) noexcept = 0;
   /// Closes files of the device, so that it may sleep. The next read() opens them again.
   virtual void release() noexcept {}

@@ -30,6 +30,8 @@ struct FakeSensor {
 
   std::string name;
   std::vector<sampler::SensorDescription> sensors;
+  /// The read that finds them; absent: they are known before any.
+  std::optional<std::uint64_t> found_at = std::nullopt;
   bool needs_gpu_awake = true;
   double max_rate_hz = 1000;
   /// By the number of the read, from 0.
@@ -60,7 +62,10 @@ class FakeSensorReader final : public sampler::SensorReader {
 
   [[nodiscard]] std::string_view name() const noexcept override { return sensor_->name; }
   [[nodiscard]] std::span<const sampler::SensorDescription> sensors() const noexcept override {
-    return sensor_->sensors;
+    const std::uint64_t found_at = sensor_->found_at.value_or(0);
+    return sensor_->found_at && sensor_->reads <= found_at
+               ? std::span<const sampler::SensorDescription>()
+               : sensor_->sensors;
   }
   [[nodiscard]] bool needs_gpu_awake() const noexcept override { return sensor_->needs_gpu_awake; }
   [[nodiscard]] double max_rate_hz() const noexcept override { return sensor_->max_rate_hz; }

@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
+#include "daemon/os/sensors/deadline.h"
 #include "daemon/os/sensors/file_probe.h"
 #include "daemon/os/sensors/hwmon_files.h"
 
 namespace gputrace::os {
 
 OpenedSensors open_cpu_temperature(const SystemRoots& roots) {
-  constexpr std::chrono::milliseconds kProbeDeadline{500};
   const std::filesystem::path parent = roots.sys / "class" / "hwmon";
   OpenedSensors opened;
   FileProbe probe(kProbeDeadline);

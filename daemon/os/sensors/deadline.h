@@ -14,6 +14,10 @@
 
 namespace gputrace::os {
 
+/// For a source of sensors that is looked for. Sensors answer within some milliseconds, but on a
+/// busy machine this process may not run for a second. Driver and firmware give up after seconds.
+inline constexpr std::chrono::milliseconds kProbeDeadline = std::chrono::seconds(2);
+
 /// What `work` returns, on a thread of its own; absent when it took longer. The thread is then left
 /// behind with all that `work` holds. Without threads (EAGAIN) the caller does the work itself.
 template <class T>

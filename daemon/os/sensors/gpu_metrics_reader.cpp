@@ -22,6 +22,8 @@ using regdb::MetricsField;
 using sampler::SensorKind;
 using sampler::SensorOutcome;
 
+constexpr const char* kProvidesNothing = ": a table in which the driver provides nothing";
+
 /// The file as one pread gives it: a second read of the same open would go on behind the table, and
 /// Van Gogh's firmware answers a rewind with zeros.
 class MetricsFile {
@@ -98,17 +100,19 @@ std::string covers_of(std::uint8_t format, std::string_view sensor) {
 
 class GpuMetricsReader final : public sampler::SensorReader {
  public:
-  /// `file` has been read: its table is whole.
-  GpuMetricsReader(MetricsFile file, const regdb::MetricsLayout& layout,
-                   const std::optional<regdb::GcVersion>& gc)
-      : file_(std::move(file)),
-        layout_(layout),
-        units_(regdb::decide_metrics_units(file_.bytes(), layout, gc)) {
+  GpuMetricsReader(MetricsFile file, const std::optional<regdb::GcVersion>& gc)
+      : file_(std::move(file)), gc_(gc) {}
+
+  /// The file has been read: its table is whole. It decides the series; false when it has none.
+  [[nodiscard]] bool begin(const regdb::MetricsLayout& layout) {
+    units_ = regdb::decide_metrics_units(file_.bytes(), layout, gc_);
     for (const MetricsField& field : layout.fields) {
-      if (!field.sensor.empty() && regdb::why_unrecorded(layout, field, gc).empty()) {
-        add_series_of(field);
+      if (!field.sensor.empty() && regdb::why_unrecorded(layout, field, gc_).empty()) {
+        add_series_of(layout, field);
       }
     }
+    layout_ = series_.empty() ? nullptr : &layout;
+    return layout_ != nullptr;
   }
 
   [[nodiscard]] std::string_view name() const noexcept override { return "gpu_metrics"; }
@@ -123,8 +127,11 @@ class GpuMetricsReader final : public sampler::SensorReader {
     if (error_number_ != 0) {
       return SensorOutcome::kFailed;
     }
-    checked_ = regdb::check_metrics(file_.bytes(), &units_);
-    if (checked_.fault != MetricsFault::kNone || checked_.layout != &layout_) {
+    checked_ = regdb::check_metrics(file_.bytes(), layout_ != nullptr ? &units_ : nullptr);
+    if (checked_.fault != MetricsFault::kNone) {
+      return SensorOutcome::kRejected;
+    }
+    if (layout_ == nullptr ? !begin(*checked_.layout) : checked_.layout != layout_) {
       return SensorOutcome::kRejected;
     }
     for (std::size_t i = 0; i < std::min(values.size(), series_.size()); ++i) {
@@ -141,7 +148,10 @@ class GpuMetricsReader final : public sampler::SensorReader {
     if (checked_.fault != MetricsFault::kNone) {
       return file_.path().string() + ": " + regdb::explain_metrics_fault(checked_, file_.bytes());
     }
-    return checked_.layout == &layout_
+    if (layout_ == nullptr) {
+      return checked_.layout == nullptr ? std::string() : file_.path().string() + kProvidesNothing;
+    }
+    return checked_.layout == layout_
                ? std::string()
                : file_.path().string() + ": the table's revision has changed";
   }
@@ -159,7 +169,7 @@ class GpuMetricsReader final : public sampler::SensorReader {
   }
 
  private:
-  void add_series_of(const MetricsField& field) {
+  void add_series_of(const regdb::MetricsLayout& layout, const MetricsField& field) {
     for (std::size_t element = 0; element < field.count; ++element) {
       if (!regdb::is_provided(file_.bytes(), field, element, units_)) {
         continue;
@@ -169,16 +179,16 @@ class GpuMetricsReader final : public sampler::SensorReader {
       const std::uint64_t raw = regdb::raw_metric(file_.bytes(), field, element).value_or(0);
       Series series{.field = &field, .element = element, .kind = kind_of(field), .last_raw = raw};
       if (series.kind == SensorKind::kBits && field.width > 4) {
-        add(series, name + "_low");
+        add(layout, series, name + "_low");
         series.shift = 32;
-        add(series, name + "_high");
+        add(layout, series, name + "_high");
       } else {
-        add(series, name);
+        add(layout, series, name);
       }
     }
   }
 
-  void add(const Series& series, std::string name) {
+  void add(const regdb::MetricsLayout& layout, const Series& series, std::string name) {
     const MetricsField& field = *series.field;
     const regdb::MetricsScale* scale = regdb::doubtful_unit(field, units_);
     series_.push_back(series);
@@ -189,7 +199,7 @@ class GpuMetricsReader final : public sampler::SensorReader {
          .label = {},
          .unit = regdb::metric_unit(field, units_),
          .kind = series.kind,
-         .covers = covers_of(layout_.format, field.sensor),
+         .covers = covers_of(layout.format, field.sensor),
          .decision = scale != nullptr ? scale->decision : std::string()});
   }
 
@@ -211,7 +221,8 @@ class GpuMetricsReader final : public sampler::SensorReader {
   }
 
   MetricsFile file_;
-  const regdb::MetricsLayout& layout_;
+  std::optional<regdb::GcVersion> gc_;
+  const regdb::MetricsLayout* layout_ = nullptr;  ///< from the first whole table on
   regdb::MetricsUnits units_;
   std::vector<Series> series_;
   std::vector<sampler::SensorDescription> sensors_;
@@ -265,7 +276,18 @@ SourceFinding finding_of_fault(const CheckedMetrics& checked, const MetricsFile&
   return finding;
 }
 
+/// A reset, firmware that is busy, a lost message: the same file may answer a second later.
+bool may_pass(int error_number) {
+  constexpr std::array<int, 5> kPassing{EPERM, EBUSY, EAGAIN, ETIMEDOUT, EIO};
+  return std::find(kPassing.begin(), kPassing.end(), error_number) != kPassing.end();
+}
+
 }  // namespace
+
+std::unique_ptr<sampler::SensorReader> gpu_metrics_reader_for_later(
+    const std::filesystem::path& device_dir, const std::optional<regdb::GcVersion>& gc) {
+  return std::make_unique<GpuMetricsReader>(MetricsFile(device_dir / "gpu_metrics"), gc);
+}
 
 OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir,
                                          const std::optional<regdb::GcVersion>& gc) {
@@ -277,13 +299,18 @@ OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (const int error_number = file.read(); error_number != 0) {
       opened.finding = finding_of_errno(error_number, file.path());
+      if (may_pass(error_number)) {
+        opened.reader = gpu_metrics_reader_for_later(device_dir, gc);
+      }
       break;
     }
     checked = regdb::check_metrics(file.bytes(), nullptr);
     if (checked.fault == MetricsFault::kNone) {
       opened.is_apu = checked.layout->format >= 2;
-      const std::string file_path = file.path().string();
-      opened.reader = std::make_unique<GpuMetricsReader>(std::move(file), *checked.layout, gc);
+      const std::string path = file.path().string();
+      auto reader = std::make_unique<GpuMetricsReader>(std::move(file), gc);
+      const bool has_series = reader->begin(*checked.layout);
+      opened.reader = std::move(reader);
       opened.finding = {.source = "gpu_metrics",
                         .state = SourceState::kWorks,
                         .error_number = 0,
@@ -292,16 +319,16 @@ OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir
                                   std::to_string(opened.reader->sensors().size()) + " series",
                         .fix = {},
                         .loses = {}};
-      if (opened.reader->sensors().empty()) {
+      if (!has_series) {
         opened.reader.reset();
         opened.finding.state = SourceState::kBroken;
-        opened.finding.reason = file_path + ": a table in which the driver provides nothing";
+        opened.finding.reason = path + kProvidesNothing;
       }
       break;
     }
     opened.finding = finding_of_fault(checked, file);
   }
-  if (opened.reader == nullptr) {
+  if (opened.finding.state != SourceState::kWorks) {
     opened.finding.loses = kGpuMetricsLoss;
   }
   return opened;

@@ -17,15 +17,19 @@ inline constexpr std::string_view kGpuMetricsLoss =
     "the firmware's averages: power of the rails, temperatures, clocks, activity; throttle bits";
 
 struct OpenedGpuMetrics {
-  std::unique_ptr<sampler::SensorReader> reader;  ///< null unless the finding is kWorks
+  std::unique_ptr<sampler::SensorReader> reader;  ///< null where the file can never give a table
   SourceFinding finding;
   bool is_apu = false;  ///< by the revision of the table
 };
 
 /// Reads the table once, to know its revision, units and series; so the GPU must be awake. The
 /// units of a table that says nothing about them yet (an idle GPU) are decided by chip and
-/// revision.
+/// revision. After an error that may pass the reader is one for later.
 [[nodiscard]] OpenedGpuMetrics open_gpu_metrics_reader(const std::filesystem::path& device_dir,
                                                        const std::optional<regdb::GcVersion>& gc);
+
+/// Touches nothing. Its first whole table decides the series; until then it has none.
+[[nodiscard]] std::unique_ptr<sampler::SensorReader> gpu_metrics_reader_for_later(
+    const std::filesystem::path& device_dir, const std::optional<regdb::GcVersion>& gc);
 
 }  // namespace gputrace::os

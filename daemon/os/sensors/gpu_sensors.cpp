@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -21,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Sensors answer within some milliseconds; the firmware's own time-outs are seconds.
-constexpr std::chrono::milliseconds kProbeDeadline{500};
-
 /// Returns whether the table is an APU's.
 bool open_metrics(const fs::path& device_dir, const std::optional<regdb::GcVersion>& gc,
                   bool is_asleep, FileProbe& probe, OpenedSensors& opened) {
@@ -33,10 +29,9 @@ bool open_metrics(const fs::path& device_dir, const std::optional<regdb::GcVersi
   finding.loses = kGpuMetricsLoss;
   if (is_asleep) {
     finding.state = SourceState::kAsleep;
-    finding.reason =
-        fmt::format("{}: not read while the GPU sleeps, so its units are unknown", path);
-    finding.fix = "start while the GPU is awake";
+    finding.reason = fmt::format("{}: not read while the GPU sleeps", path);
     opened.findings.push_back(std::move(finding));
+    opened.readers.push_back(gpu_metrics_reader_for_later(device_dir, gc));
     return false;
   }
   auto metrics =
@@ -49,6 +44,7 @@ bool open_metrics(const fs::path& device_dir, const std::optional<regdb::GcVersi
     finding.reason = fmt::format("{}: {}", path, probe.stuck());
     finding.fix = "see the kernel's log (dmesg) for messages of amdgpu";
     opened.findings.push_back(std::move(finding));
+    opened.readers.push_back(gpu_metrics_reader_for_later(device_dir, gc));
     return false;
   }
   if (metrics->reader) {

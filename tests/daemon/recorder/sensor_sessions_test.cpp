@@ -138,6 +138,47 @@ TEST_CASE("a source that hangs is told once; registers and other sensors are rea
   recorder.wait_until_gone();
 }
 
+TEST_CASE("a source that failed at first is in the file once an answer has told its sensors") {
+  SharedRecorder recorder(with_sensors([] {
+    const auto sensor = std::make_shared<FakeSensor>("gpu_metrics");
+    sensor->found_at = 1;
+    sensor->outcome = [](std::uint64_t read) {
+      return read < 1 ? sampler::SensorOutcome::kFailed : sampler::SensorOutcome::kRead;
+    };
+    return one(sensor);
+  }));
+  const SessionClient client = recorder.attach();
+  REQUIRE(client.start(recorder.order("a", 1000)).simulated == false);
+  const auto found = [&] {
+    std::vector<store::StoredSensorSource> all;
+    auto sources = recorder.session("a").sensor_sources().value();
+    for (auto& source : sources) {
+      if (source.source.name == "gpu_metrics" && source.totals.reads + source.totals.failed > 0) {
+        all.push_back(std::move(source));
+      }
+    }
+    return all;
+  };
+  recorder.wait_until([&](const auto&) {
+    const auto sources = found();
+    return sources.size() == 2 && sources[1].totals.reads > 3;
+  });
+  CHECK_FALSE(client.stop().cut);
+  const auto sources = found();
+  REQUIRE(sources.size() == 2);
+  CHECK(sources[0].series.empty());
+  CHECK(sources[0].totals.failed == 1);
+  CHECK(sources[0].totals.reads == 0);
+  CHECK(sources[1].source.sensors.at(0).name == "package_power");
+  CHECK(sources[1].totals.failed == 0);
+  const store::SessionReader session = recorder.session("a");
+  CHECK(readings_of(session, sources[1]) == sources[1].totals.reads);
+  // What else is read loses nothing by it.
+  const auto of_machine = source_of(session, "pmu amd_umc");
+  CHECK(readings_of(session, of_machine) == of_machine.totals.reads);
+  CHECK(has(event_kinds(session), "sensor_back"));
+}
+
 TEST_CASE("a GPU that comes back goes on in the same series") {
   SharedRecorder recorder([opened = 0](const GpuRequest&) mutable -> Result<OpenedGpu> {
     auto reader = two_registers();

@@ -163,6 +163,24 @@ TEST_CASE("a source that fails is one notice, and the others are read on") {
   CHECK(notices[1].kind == "sensor_back");
 }
 
+TEST_CASE("a source whose sensors only an answer tells has values from its first reading on") {
+  const auto late = sensor("gpu_metrics");
+  late->found_at = 1;
+  late->outcome = [](std::uint64_t read) {
+    return read < 1 ? SensorOutcome::kFailed : SensorOutcome::kRead;
+  };
+  LoopRig rig({late, sensor("other")});
+  CHECK(rig.deliveries.wait_for(0).notices.size() == 1);
+  auto delivery = rig.next();
+  while (!reads_source(delivery, 0)) {
+    delivery = rig.next();
+  }
+  CHECK(delivery.readings[0].source == 0);
+  CHECK(delivery.readings[0].values == std::vector<std::optional<double>>{15.0});
+  CHECK(delivery.states[0].reads == 1);
+  CHECK(delivery.states[0].failed == 1);
+}
+
 TEST_CASE("while the GPU sleeps its files are closed once and nothing is read; then it goes on") {
   const auto of_gpu = sensor("gpu_metrics");
   const auto of_machine = sensor("rapl");

@@ -30,6 +30,7 @@ constexpr GcVersion kPhoenix{11, 0, 1};
 class Device {
  public:
   [[nodiscard]] std::string file() const { return (folder_.path() / "gpu_metrics").string(); }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   void write(const MetricsTable& table) const { table.write(file()); }
   void write(const std::string& bytes) const {
     std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes;
@@ -320,6 +321,32 @@ TEST_CASE("errors of the file become findings by their errno") {
   CHECK(opened.finding.state == SourceState::kBroken);
   CHECK(opened.finding.error_number == EISDIR);
   CHECK(opened.finding.reason == device.file() + ": Is a directory");
+}
+
+TEST_CASE("a reader for later has no series until the first whole table, then those of any other") {
+  const Device device;
+  const auto reader = gpu_metrics_reader_for_later(device.folder(), kPhoenix);
+  CHECK(reader->sensors().empty());
+  CHECK(read(*reader).outcome == SensorOutcome::kFailed);
+  CHECK(reader->last_error() == "cannot read " + device.file() + ": No such file or directory");
+  device.copy("apu-v2_2-truncated-109-of-128.bin");
+  CHECK(read(*reader).outcome == SensorOutcome::kRejected);
+  device.write(MetricsTable(2, 1).set("system_clock_counter", 12));
+  CHECK(read(*reader).outcome == SensorOutcome::kRejected);
+  CHECK(reader->last_error() == device.file() + ": a table in which the driver provides nothing");
+  CHECK(reader->sensors().empty());
+
+  device.copy("phoenix.bin");
+  CHECK(read(*reader).outcome == SensorOutcome::kRead);
+  const OpenedGpuMetrics opened = device.open();
+  REQUIRE(opened.reader != nullptr);
+  REQUIRE(reader->sensors().size() == opened.reader->sensors().size());
+  for (std::size_t i = 0; i < reader->sensors().size(); ++i) {
+    CHECK(reader->sensors()[i].name == opened.reader->sensors()[i].name);
+    CHECK(reader->sensors()[i].decision == opened.reader->sensors()[i].decision);
+  }
+  CHECK(value(*reader, "package_power") == value(*opened.reader, "package_power"));
+  CHECK(reader->last_error().empty());
 }
 
 TEST_CASE("a sample allocates nothing, rejected or not") {

@@ -84,7 +84,7 @@ TEST_CASE("of a sleeping GPU only its state and the hwmon core's name are read")
     const OpenedSensors opened = tree.open();
     CHECK(watch.opened() == std::vector<std::string>{"name", "runtime_status"});
 
-    CHECK(opened.readers.size() == 6);
+    CHECK(opened.readers.size() == 7);
     for (const char* source :
          {"gpu_metrics", "hwmon amdgpu power1_average", "hwmon amdgpu temp2_input",
           "hwmon amdgpu pwm1", "gpu_busy_percent", "mem_info_vram_used", "pp_dpm_sclk"}) {
