@@ -18,7 +18,7 @@ using sampler::SensorKind;
 
 // A recording defines its sources anew when its GPU changes: a few times some hundred series.
 constexpr std::size_t kMaxSources = 10'000;
-constexpr std::size_t kMaxSeries = 100'000;
+constexpr std::int64_t kMaxSeries = 100'000;  // SQLite numbers them from 1
 constexpr double kMaxBits = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::array<std::pair<SensorKind, std::string_view>, 3> kKinds{{
@@ -130,6 +130,28 @@ Result<SensorRun> read_run(const Statement& row, SensorKind kind) {
                    .readings = static_cast<std::uint32_t>(readings),
                    .value = value};
 }
+
+/// A day has millions of runs: looking up their series must cost next to nothing.
+class SeriesTable {
+ public:
+  explicit SeriesTable(const std::vector<StoredSensorSource>& sources) {
+    for (const StoredSensorSource& source : sources) {
+      for (std::size_t i = 0; i < source.series.size(); ++i) {
+        const auto id = static_cast<std::size_t>(source.series[i]);
+        by_id_.resize(std::max(by_id_.size(), id + 1));
+        by_id_[id] = SensorRows::Series{source.source.sensors[i].kind, 0};
+      }
+    }
+  }
+  /// Null: no such series.
+  [[nodiscard]] SensorRows::Series* find(std::int64_t id) {
+    const auto index = static_cast<std::size_t>(id);  // a negative one is beyond the end
+    return index < by_id_.size() && by_id_[index] ? &*by_id_[index] : nullptr;
+  }
+
+ private:
+  std::vector<std::optional<SensorRows::Series>> by_id_;
+};
 
 /// The part of a run inside the span, which it touches. Its readings lie evenly between its ends.
 SensorRun cut(const SensorRun& run, const TimeSpan& span) {
@@ -289,14 +311,14 @@ Result<std::vector<StoredSensorSource>> load_sensor_sources(Database& database) 
   if (!status) {
     return tl::unexpected<Error>(status.error());
   }
-  std::size_t series = 0;
   status = for_each_row(
       database,
       "SELECT id, source, name, origin, label, unit, kind, covers, decision FROM sensors "
       "ORDER BY id",
       [&](const Statement& row) -> Status {
         const auto owner = by_id.find(row.integer(1));
-        if (owner == by_id.end() || ++series > kMaxSeries) {
+        const std::int64_t id = row.integer(0);
+        if (owner == by_id.end() || id < 1 || id > kMaxSeries) {
           return fail(ErrorCode::kCorrupt, "a sensor without a source, or too many of them");
         }
         Result<SensorDescription> sensor = read_sensor(row);
@@ -304,7 +326,7 @@ Result<std::vector<StoredSensorSource>> load_sensor_sources(Database& database) 
           return tl::unexpected<Error>(sensor.error());
         }
         StoredSensorSource& source = sources[owner->second];
-        source.series.push_back(row.integer(0));
+        source.series.push_back(id);
         source.source.sensors.push_back(std::move(*sensor));
         return {};
       });
@@ -317,39 +339,37 @@ Result<std::vector<StoredSensorSource>> load_sensor_sources(Database& database) 
 Status for_each_run(Database& database, const std::vector<StoredSensorSource>& sources,
                     std::optional<std::int64_t> only, std::optional<TimeSpan> span,
                     const std::function<Status(std::int64_t, const SensorRun&)>& visit) {
-  std::map<std::int64_t, SensorRows::Series> known;
-  for (const StoredSensorSource& source : sources) {
-    for (std::size_t i = 0; i < source.series.size(); ++i) {
-      known[source.series[i]] = {source.source.sensors[i].kind, 0};
-    }
-  }
+  SeriesTable known(sources);
   Result<Statement> query = database.prepare(
-      "SELECT series, start_ns, span_ns, readings, value FROM sensor_runs "
-      "WHERE series = ?1 OR ?1 IS NULL ORDER BY id");
+      only ? "SELECT series, start_ns, span_ns, readings, value FROM sensor_runs "
+             "WHERE series = ?1 ORDER BY id"
+           : "SELECT series, start_ns, span_ns, readings, value FROM sensor_runs ORDER BY id");
   if (!query) {
     return tl::unexpected<Error>(query.error());
   }
-  query->bind_optional(1, only);
+  if (only) {
+    query->bind(1, *only);
+  }
   return for_each_row(*query, [&](const Statement& row) -> Status {
-    const auto series = known.find(row.integer(0));
-    if (series == known.end()) {
+    const std::int64_t id = row.integer(0);
+    SensorRows::Series* series = known.find(id);
+    if (series == nullptr) {
       return fail(ErrorCode::kCorrupt, "readings of a sensor that is not described");
     }
-    auto& [kind, end_ns] = series->second;
-    const Result<SensorRun> run = read_run(row, kind);
+    const Result<SensorRun> run = read_run(row, series->kind);
     if (!run) {
       return tl::unexpected<Error>(run.error());
     }
-    if (run->start_ns < end_ns) {
+    if (run->start_ns < series->end_ns) {
       return fail(ErrorCode::kCorrupt, "readings of a sensor out of order");
     }
-    end_ns = run->end_ns;
+    series->end_ns = run->end_ns;
     if (!span) {
-      return visit(series->first, *run);
+      return visit(id, *run);
     }
     return run->end_ns < span->start_ns || run->start_ns >= span->end_ns
                ? Status{}
-               : visit(series->first, cut(*run, *span));
+               : visit(id, cut(*run, *span));
   });
 }
 
