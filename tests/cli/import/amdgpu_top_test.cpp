@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include "cli/import/amdgpu_top_units.h"
 #include "daemon/base/time.h"
+#include "tests/cli/import/imported.h"
 #include "tests/cli/import/memory_sink.h"
 
 namespace gputrace::import {
@@ -17,6 +17,8 @@ namespace {
 
 using test::import_text;
 using test::MemorySink;
+using test::mentions;
+using test::runs_of;
 
 std::string fixture(const std::string& name) {
   std::ifstream file(GPUTRACE_FIXTURES "/import/" + name);
@@ -38,15 +40,6 @@ std::string object(int second, const std::string& members,
          "\n";
 }
 
-std::vector<store::SensorRun> runs_of(const MemorySink& sink, std::string_view source) {
-  for (const MemorySink::Series& series : sink.series) {
-    if (series.sensor.source == source) {
-      return series.runs;
-    }
-  }
-  return {};
-}
-
 std::vector<store::WindowMean> means_of(const MemorySink& sink, std::string_view reg,
                                         std::uint8_t bit) {
   std::vector<store::WindowMean> found;
@@ -56,12 +49,6 @@ std::vector<store::WindowMean> means_of(const MemorySink& sink, std::string_view
     }
   }
   return found;
-}
-
-bool mentions(const std::vector<std::string>& texts, std::string_view part) {
-  return std::any_of(texts.begin(), texts.end(), [part](const std::string& text) {
-    return text.find(part) != std::string::npos;
-  });
 }
 
 TEST_CASE("an object becomes means of its window, under the names of the GPU's table") {

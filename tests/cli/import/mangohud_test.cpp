@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <string>
 
 #include "cli/import/csv_cells.h"
 #include "cli/import/mangohud_columns.h"
 #include "daemon/base/time.h"
+#include "tests/cli/import/imported.h"
 #include "tests/cli/import/memory_sink.h"
 
 namespace gputrace::import {
@@ -17,6 +17,8 @@ namespace {
 
 using test::import_text;
 using test::MemorySink;
+using test::mentions;
+using test::runs_of;
 
 constexpr std::string_view kFacts =
     "os,cpu,gpu,ram,kernel,driver,cpuscheduler\n"
@@ -25,21 +27,6 @@ constexpr std::string_view kFacts =
 std::string log_of(const std::string& rows,
                    const std::string& columns = "fps,frametime,gpu_load,gpu_power,elapsed") {
   return std::string(kFacts) + columns + "\n" + rows;
-}
-
-std::vector<store::SensorRun> runs_of(const MemorySink& sink, std::string_view name) {
-  for (const MemorySink::Series& series : sink.series) {
-    if (series.sensor.name == name) {
-      return series.runs;
-    }
-  }
-  return {};
-}
-
-bool mentions(const std::vector<std::string>& texts, std::string_view part) {
-  return std::any_of(texts.begin(), texts.end(), [part](const std::string& text) {
-    return text.find(part) != std::string::npos;
-  });
 }
 
 TEST_CASE("a row of a MangoHud log is a frame and readings of sensors at its elapsed time") {
