@@ -105,11 +105,12 @@ Status walk_all(PreparedKernel& kernel, std::uint64_t nodes, const MeasurementOp
   return {};
 }
 
-Result<MeasuredPoint> measure_run(PreparedKernel& kernel, const MeasurementOptions& options,
-                                  PointObserver* observer) {
+/// Of that many trips a dispatch, or of as many as make a run of the wanted length.
+Result<MeasuredPoint> measure_run(PreparedKernel& kernel, std::optional<std::uint32_t> trips,
+                                  const MeasurementOptions& options, PointObserver* observer) {
   const PlannedPoint point{.kernel = &kernel,
-                           .launch = {.groups = 1, .trips = 1, .repeats = 1},
-                           .scale_trips = true,
+                           .launch = {.groups = 1, .trips = trips.value_or(1), .repeats = 1},
+                           .scale_trips = !trips.has_value(),
                            .label = kernel.kernel().id};
   MeasuredPoint measured = measure({&point, 1}, options, observer).front();
   if (measured.error) {
@@ -118,34 +119,40 @@ Result<MeasuredPoint> measure_run(PreparedKernel& kernel, const MeasurementOptio
   return measured;
 }
 
-/// ns a hop, from runs of two lengths: what both have in common is the launch.
+/// ns a hop, from dispatches of two lengths: what both have in common is the launch.
 void enter_difference(Job& job, const MeasuredPoint& whole, const MeasuredPoint& part) {
   const Timing& longer = *whole.timing;
   const Timing& shorter = *part.timing;
-  const double hops = hops_of(whole.launch) - hops_of(part.launch);
-  const double base_ns = shorter.median_ns;
-  if (!(hops > 0) || !(longer.median_ns > base_ns)) {
+  const double hops = hops_of_dispatch(whole.launch) - hops_of_dispatch(part.launch);
+  const double base_ns = shorter.median_ns / part.launch.repeats;
+  const auto per_hop = [&](double run_ns) {
+    return (run_ns / whole.launch.repeats - base_ns) / hops;
+  };
+  if (!(hops > 0) || !(per_hop(longer.median_ns) > 0)) {
     job.median.status = TestStatus::kFailed;
     job.median.why = fmt::format(
-        "runs of {:.0f} and {:.0f} hops took {:.0f} and {:.0f} ns: no time of a hop follows",
-        hops_of(whole.launch), hops_of(part.launch), longer.median_ns, base_ns);
+        "dispatches of {:.0f} and {:.0f} hops took {:.0f} and {:.0f} ns: no time of a hop follows",
+        hops_of_dispatch(whole.launch), hops_of_dispatch(part.launch),
+        longer.median_ns / whole.launch.repeats, base_ns);
     return;
   }
-  job.median.median = (longer.median_ns - base_ns) / hops;
-  job.median.p5 = std::min((longer.p5_ns - base_ns) / hops, *job.median.median);
-  job.median.p95 = std::max((longer.p95_ns - base_ns) / hops, *job.median.median);
+  const double median = per_hop(longer.median_ns);
+  job.median.median = median;
+  job.median.p5 = std::min(per_hop(longer.p5_ns), median);
+  job.median.p95 = std::max(per_hop(longer.p95_ns), median);
   enter_timing(longer, job.median);
   job.median.drifts = longer.drifts || shorter.drifts;
-  if (*job.median.median < kLeastHopNs) {
+  if (median < kLeastHopNs) {
     job.median.status = TestStatus::kSuspect;
-    job.median.why = fmt::format(
-        "{:.3g} ns a hop is less than any cache takes: loads were left out", *job.median.median);
+    job.median.why =
+        fmt::format("{:.3g} ns a hop is less than any cache takes: loads were left out", median);
   }
   // Of the shortest runs, which nothing disturbed; noise may put it above the median.
-  const double shortest = (longer.min_ns - shorter.min_ns) / hops;
+  const double shortest =
+      (longer.min_ns / whole.launch.repeats - shorter.min_ns / part.launch.repeats) / hops;
   if (is_plain(job.shape) && shortest > 0) {
     job.minimum = job.median;
-    job.minimum->median = std::min(shortest, *job.median.median);
+    job.minimum->median = std::min(shortest, median);
     job.minimum->p5 = job.minimum->p95 = std::nullopt;
   }
 }
@@ -170,18 +177,23 @@ std::optional<Error> measure_job(TestContext& context, const MeasurementOptions&
   if (const Status warm = walk_all(prepared, cycle->nodes(), options); !warm) {
     return failed(warm.error());
   }
-  const auto whole = measure_run(prepared, options, context.observer);
+  const auto whole = measure_run(prepared, std::nullopt, options, context.observer);
   if (!whole) {
     return failed(whole.error());
+  }
+  if (!whole->timing) {
+    return std::nullopt;  // cancelled
   }
   MeasurementOptions brief = options;
   brief.run_ns *= kShortRun;
   brief.warm_up_ns = std::min(brief.warm_up_ns, kShortWarmUpNs);
-  const auto part = measure_run(prepared, brief, nullptr);
+  const auto short_trips = std::max(
+      static_cast<std::uint32_t>(static_cast<double>(whole->launch.trips) * kShortRun), 1U);
+  const auto part = measure_run(prepared, short_trips, brief, nullptr);
   if (!part) {
     return failed(part.error());
   }
-  if (whole->timing && part->timing) {
+  if (part->timing) {
     enter_difference(job, *whole, *part);
   }
   return std::nullopt;

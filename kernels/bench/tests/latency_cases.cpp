@@ -92,8 +92,8 @@ std::string name_of(const ChaseShape& shape) {
   return shape.chains == 1 ? "1 chain" : fmt::format("{} chains", shape.chains);
 }
 
-double hops_of(const Launch& launch) {
-  return static_cast<double>(kHopsPerTrip) * launch.trips * launch.repeats;
+double hops_of_dispatch(const Launch& launch) {
+  return static_cast<double>(kHopsPerTrip) * launch.trips;
 }
 
 KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,

@@ -29,7 +29,7 @@ struct ChaseShape {
 [[nodiscard]] KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,
                                     std::shared_ptr<const RandomCycle> cycle);
 
-/// Hops of each chain, one after the other, in one submission.
-[[nodiscard]] double hops_of(const Launch& launch);
+/// Hops of each chain, one after the other, in one dispatch.
+[[nodiscard]] double hops_of_dispatch(const Launch& launch);
 
 }  // namespace gputrace::bench

@@ -1,19 +1,14 @@
 #include "kernels/bench/tests/occupancy_steps.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 namespace gputrace::bench {
 
 namespace {
 
-/// Twice the groups: two rounds take twice as long however strongly groups slow each other down;
-/// within one round at most this.
-constexpr double kJumpOfDoubling = 1.7;
-/// Above what the two sizes before predict. A second round is at least 1 + 1/(1 + c) times one,
-/// with c what a full machine slows its groups down by: this much for c up to 2.3.
-constexpr double kJumpAbovePrediction = 1.3;
+/// How much more than predicted a second round takes at least, in times of a group that is alone:
+/// it is one such time, however strongly groups slow each other down, as long as they do so evenly.
+constexpr double kJump = 0.5;
 constexpr std::uint32_t kResolution = 32;
 
 struct Measured {
@@ -21,10 +16,13 @@ struct Measured {
   double ns = 0;
 };
 
-/// Of a straight line through two sizes that took one round.
-double predict(const Measured& first, const Measured& second, std::uint32_t groups) {
-  const double slope = (second.ns - first.ns) / (second.groups - first.groups);
-  return second.ns + std::max(slope, 0.0) * (groups - second.groups);
+/// Whether a time lies above the straight line through two sizes that took one round by what a
+/// second round takes.
+bool is_second_round(const Measured& first, const Measured& second, const Measured& next) {
+  const double slope = std::max((second.ns - first.ns) / (second.groups - first.groups), 0.0);
+  const double predicted_ns = second.ns + slope * (next.groups - second.groups);
+  const double alone_ns = second.ns - slope * second.groups;
+  return next.ns > predicted_ns + kJump * alone_ns;
 }
 
 }  // namespace
@@ -39,7 +37,7 @@ Result<std::optional<Steps>> find_steps(const DispatchTime& time, std::uint32_t 
     if (!ns) {
       return tl::unexpected(ns.error());
     }
-    if (before.groups != 0 && *ns > kJumpOfDoubling * low.ns) {
+    if (before.groups != 0 && is_second_round(before, low, {groups, *ns})) {
       high = {groups, *ns};
     } else {
       before = low;
@@ -57,7 +55,7 @@ Result<std::optional<Steps>> find_steps(const DispatchTime& time, std::uint32_t 
     if (!ns) {
       return tl::unexpected(ns.error());
     }
-    const bool jumped = *ns > kJumpAbovePrediction * predict(before, low, middle);
+    const bool jumped = is_second_round(before, low, {middle, *ns});
     (jumped ? two_rounds : one_round) = middle;
   }
   return Steps{.slots = one_round, .above = two_rounds};
