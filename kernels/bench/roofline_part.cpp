@@ -1,0 +1,319 @@
+#include "kernels/bench/roofline_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "kernels/bench/proven_kernel.h"
+#include "kernels/bench/rate_check.h"
+
+namespace gputrace::bench {
+
+using analysis::BenchPoint;
+using analysis::BenchSeries;
+using analysis::TestResult;
+using analysis::TestStatus;
+
+namespace {
+
+/// For the proof of a result: enough trips for an error to show, few enough for a CPU to follow.
+constexpr std::uint32_t kProofTrips = 7;
+/// Smaller than this a working set tells nothing of memory.
+constexpr std::uint64_t kSmallestBytes = 1ULL << 20U;
+
+BenchSeries& series_of(TestResult& test, const std::string& name) {
+  const auto found = std::ranges::find(test.series, name, &BenchSeries::name);
+  if (found != test.series.end()) {
+    return *found;
+  }
+  test.series.push_back({.name = name, .points = {}});
+  return test.series.back();
+}
+
+void add_counts(TestResult& test, const std::vector<analysis::CountCheck>& counts) {
+  for (const analysis::CountCheck& count : counts) {
+    const bool known = std::ranges::any_of(test.counts, [&](const analysis::CountCheck& other) {
+      return other.kernel == count.kernel && other.operation == count.operation;
+    });
+    if (!known) {
+      test.counts.push_back(count);
+    }
+  }
+}
+
+void enter_rate(const KernelCase& kernel, const MeasuredPoint& measured, const Timing& timing,
+                const std::optional<double>& additions_per_ns, BenchPoint& point,
+                TestResult& test) {
+  const RateCheck rate = check_rate(kernel, measured.launch, timing.median_ns, additions_per_ns);
+  test.rate = combine(test.rate, rate.proof);
+  if (rate.proof == analysis::Proof::kFailed && point.status == TestStatus::kOk) {
+    point.status = TestStatus::kSuspect;
+    point.why = rate.why;
+  }
+}
+
+/// What is measured, one part after the other.
+class Measurement {
+ public:
+  Measurement(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
+              const std::vector<RooflinePoint>& points)
+      : progress_(progress),
+        kernels_(std::move(kernels)),
+        points_(points),
+        proven_(kernels_.size()),
+        errors_(kernels_.size()),
+        notes_(kernels_.size()),
+        entered_(points.size()) {}
+
+  void run() {
+    std::vector<std::size_t> order(kernels_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(progress_.context.options.seed);
+    std::shuffle(order.begin(), order.end(), random);
+    const std::uint64_t budget = budget_bytes();
+    for (auto next = order.begin(); next != order.end();) {
+      std::uint64_t bytes = 0;
+      const auto first = next;
+      while (next != order.end() && (next == first || bytes + bytes_of(*next) <= budget)) {
+        bytes += bytes_of(*next);
+        prepare(*next++);
+      }
+      measure_prepared();
+      // Before a lost device is opened again nothing of it may be left.
+      std::ranges::for_each(proven_, [](auto& proven) { proven.reset(); });
+      if (progress_.lost && progress_.context.runner.reopen()) {
+        progress_.lost.reset();
+      }
+    }
+  }
+
+  void enter(std::vector<TestResult>& tests) {
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+      // A point that Ctrl-C came before is not there.
+      if (entered_[p]) {
+        TestResult& test = tests[points_[p].test];
+        series_of(test, points_[p].series).points.push_back(std::move(entered_[p]->point));
+        test.result = combine(test.result, entered_[p]->proofs.result);
+        test.isa = combine(test.isa, entered_[p]->proofs.isa);
+        test.rate = combine(test.rate, entered_[p]->proofs.rate);
+        add_counts(test, entered_[p]->proofs.counts);
+      }
+    }
+  }
+
+ private:
+  struct Entered {
+    BenchPoint point;
+    TestResult proofs;  ///< nothing but its proofs and counts
+  };
+
+  /// Half of what is needed is for the fresh buffers of a proof.
+  [[nodiscard]] std::uint64_t budget_bytes() const {
+    constexpr std::uint64_t kMost = 4ULL << 30U;
+    return std::min(kMost, progress_.context.runner.facts().memory_bytes / 3);
+  }
+
+  [[nodiscard]] std::uint64_t bytes_of(std::size_t kernel) const {
+    std::uint64_t bytes = 0;
+    for (const BufferNeed& need : kernels_[kernel].sized.kernel.buffers) {
+      bytes += need.bytes;
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] Launch launch_of(const RooflinePoint& point) const {
+    Launch launch = kernels_[point.kernel].sized.launch;
+    launch.trips = point.trips.value_or(launch.trips);
+    launch.groups = std::min(launch.groups, point.groups.value_or(launch.groups));
+    return launch;
+  }
+
+  [[nodiscard]] double x_of(const RooflinePoint& point) const {
+    return point.x_is_bytes ? static_cast<double>(kernels_[point.kernel].bytes) : point.x;
+  }
+
+  void prepare(std::size_t index) {
+    RooflineKernel& kernel = kernels_[index];
+    const auto point = std::ranges::find(points_, index, &RooflinePoint::kernel);
+    errors_[index] = progress_.lost;
+    while (point != points_.end() && !progress_.lost && !progress_.cancelled()) {
+      Launch launch = launch_of(*point);
+      if (kernel.sized.scale_trips) {
+        launch.trips = kProofTrips;
+      }
+      auto ready = prepare_and_prove(progress_.context.runner, kernel.sized.kernel, launch);
+      if (ready) {
+        proven_[index] = std::move(*ready);
+        return;
+      }
+      if (ready.error().code != ErrorCode::kNoSpace || !kernel.smaller ||
+          kernel.bytes < 2 * kSmallestBytes) {
+        errors_[index] = ready.error();
+        note_loss(ready.error());
+        return;
+      }
+      notes_[index] = fmt::format("too little memory for {} MiB: {} MiB instead",
+                                  kernel.bytes >> 20U, kernel.bytes >> 21U);
+      kernel.bytes /= 2;
+      kernel.sized = kernel.smaller(kernel.bytes);
+    }
+  }
+
+  void note_loss(const Error& error) {
+    if (device_is_lost(error)) {
+      progress_.lost = error;
+    }
+  }
+
+  /// All points whose kernels are ready, and those whose kernels cannot be.
+  void measure_prepared() {
+    std::vector<PlannedPoint> plan;
+    std::vector<std::size_t> planned;
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+      const RooflinePoint& point = points_[p];
+      const auto& ready = proven_[point.kernel];
+      const bool runs = ready && ready->result != analysis::Proof::kFailed && !progress_.lost;
+      if (runs) {
+        planned.push_back(p);
+        plan.push_back({.kernel = ready->kernel.get(),
+                        .launch = launch_of(point),
+                        .scale_trips = kernels_[point.kernel].sized.scale_trips,
+                        .label = point.label});
+      } else if ((ready || errors_[point.kernel]) && !entered_[p]) {
+        enter_unmeasured(p);
+      }
+    }
+    if (plan.empty()) {
+      return;
+    }
+    const MeasurementOptions options = progress_.options();
+    const auto measured = measure(plan, options, progress_.context.observer);
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      enter_measured(planned[i], measured[i]);
+    }
+  }
+
+  void enter_unmeasured(std::size_t p) {
+    Entered& entered = entered_[p].emplace();
+    entered.point.x = x_of(points_[p]);
+    if (progress_.lost) {
+      enter_error(*progress_.lost, entered.point);
+    } else if (const auto& ready = proven_[points_[p].kernel]) {
+      enter_proofs(*ready, entered.point, entered.proofs);
+    } else if (const auto& error = errors_[points_[p].kernel]) {
+      enter_error(*error, entered.point);
+    }
+    progress_.expect(-1);
+  }
+
+  void enter_measured(std::size_t p, const MeasuredPoint& measured) {
+    const RooflinePoint& planned = points_[p];
+    if (!measured.timing && !measured.error) {
+      return;
+    }
+    Entered& entered = entered_[p].emplace();
+    BenchPoint& point = entered.point;
+    point.x = x_of(planned);
+    enter_proofs(*proven_[planned.kernel], point, entered.proofs);
+    if (!measured.timing) {
+      enter_error(*measured.error, point);
+      note_loss(*measured.error);
+      return;
+    }
+    const KernelCase& kernel = kernels_[planned.kernel].sized.kernel;
+    const double work = planned.work(kernel, measured.launch);
+    point.median = work / measured.timing->median_ns;
+    point.p5 = work / measured.timing->p95_ns;
+    point.p95 = work / measured.timing->p5_ns;
+    enter_timing(*measured.timing, point);
+    enter_rate(kernel, measured, *measured.timing, progress_.additions_per_ns, point,
+               entered.proofs);
+    if (point.why.empty()) {
+      point.why = notes_[planned.kernel];
+    }
+  }
+
+  RooflineProgress& progress_;
+  std::vector<RooflineKernel> kernels_;
+  const std::vector<RooflinePoint>& points_;
+  std::vector<std::optional<ProvenKernel>> proven_;
+  std::vector<std::optional<Error>> errors_;
+  std::vector<std::string> notes_;
+  std::vector<std::optional<Entered>> entered_;
+};
+
+}  // namespace
+
+double arithmetic_work(const KernelCase& kernel, const Launch& launch) {
+  return flops_of(kernel, launch);
+}
+
+double memory_work(const KernelCase& kernel, const Launch& launch) {
+  return read_bytes_of(kernel, launch) + written_bytes_of(kernel, launch);
+}
+
+RooflineProgress::RooflineProgress(TestContext& test_context, std::size_t points)
+    : context(test_context),
+      expected_(static_cast<std::ptrdiff_t>(points)),
+      start_ns_(clock().now_ns()) {}
+
+Clock& RooflineProgress::clock() {
+  return context.options.clock != nullptr ? *context.options.clock : monotonic_;
+}
+
+bool RooflineProgress::cancelled() const {
+  return context.options.cancelled && context.options.cancelled();
+}
+
+MeasurementOptions RooflineProgress::options() {
+  MeasurementOptions options = context.options;
+  done_before_ = done_;
+  options.progress = [this](std::size_t done, std::size_t, double) {
+    done_ = done_before_ + static_cast<std::ptrdiff_t>(done);
+    expected_ = std::max(expected_, done_);
+    if (context.options.progress) {
+      const double spent_s = static_cast<double>(clock().now_ns() - start_ns_) * 1e-9;
+      context.options.progress(
+          static_cast<std::size_t>(done_), static_cast<std::size_t>(expected_),
+          spent_s / static_cast<double>(done_) * static_cast<double>(expected_ - done_));
+    }
+  };
+  return options;
+}
+
+void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
+                    const std::vector<RooflinePoint>& points, std::vector<TestResult>& tests) {
+  Measurement measurement(progress, std::move(kernels), points);
+  measurement.run();
+  measurement.enter(tests);
+}
+
+analysis::DerivedValue ceiling_of(const BenchPoint& point, std::string what, std::string unit,
+                                  std::string by) {
+  analysis::DerivedValue value;
+  value.what = std::move(what);
+  value.value = point.median.value_or(0);
+  value.lower = point.p5;
+  value.upper = point.p95;
+  value.unit = std::move(unit);
+  value.by = std::move(by);
+  return value;
+}
+
+const BenchPoint* best_point(const TestResult& test) {
+  const BenchPoint* best = nullptr;
+  for (const BenchSeries& series : test.series) {
+    for (const BenchPoint& point : series.points) {
+      if (point.median && point.status == TestStatus::kOk &&
+          (best == nullptr || *point.median > *best->median)) {
+        best = &point;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace gputrace::bench
