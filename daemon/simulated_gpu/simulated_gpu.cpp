@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+#include <utility>
+
 #include "daemon/base/time.h"
 #include "daemon/simulated_gpu/playback.h"
 #include "daemon/simulated_gpu/scenario_clock.h"
@@ -43,8 +46,9 @@ class SimulatedReader final : public sampler::RegisterReader {
 
 std::function<Status(std::string_view)> make_play(std::shared_ptr<Playback> playback,
                                                   std::shared_ptr<ScenarioClock> clock) {
-  return [playback = std::move(playback),
-          clock = std::move(clock)](std::string_view stimulus) -> Status {
+  return [playback = std::move(playback), clock = std::move(clock),
+          mutex = std::make_shared<std::mutex>()](std::string_view stimulus) -> Status {
+    const std::scoped_lock lock(*mutex);
     std::shared_ptr<const PlayedKernel> kernel;
     if (!stimulus.empty()) {
       auto prepared = playback->prepare(stimulus);
