@@ -21,15 +21,18 @@
 #include "kernels/vulkan/device.h"
 #include "kernels/vulkan/device_list.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define GPUTRACE_TEST_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define GPUTRACE_TEST_TSAN 1
-#endif
-#endif
-
 namespace gputrace::test {
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kWithThreadSanitizer = true;
+#else
+inline constexpr bool kWithThreadSanitizer = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kWithAddressSanitizer = true;
+#else
+inline constexpr bool kWithAddressSanitizer = false;
+#endif
 
 /// Variables that name the drivers' files to the loader, the newer one first.
 inline constexpr std::array<const char*, 2> kDriverVariables{"VK_DRIVER_FILES", "VK_ICD_FILENAMES"};
@@ -65,11 +68,30 @@ inline std::string find_driver(std::string_view begin) {
   return {};
 }
 
+/// The library that a driver's file names stays loaded to the end. What its globals hold would else
+/// look like a leak to the address sanitizer. A program that a test starts needs
+/// LSAN_OPTIONS=detect_leaks=0 instead.
+inline void keep_loaded(const std::string& driver_file) {
+  std::ifstream file(driver_file);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  constexpr std::string_view kKey = "\"library_path\"";
+  const std::size_t key = text.find(kKey);
+  if (key == std::string::npos) {
+    return;
+  }
+  const std::size_t begin = text.find('"', key + kKey.size()) + 1;
+  const std::string library = text.substr(begin, text.find('"', begin) - begin);
+  static_cast<void>(::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE));
+}
+
 /// For this process and its children. False: it is not installed.
 inline bool use_driver(std::string_view begin) {
   const std::string file = find_driver(begin);
   if (file.empty()) {
     return false;
+  }
+  if (kWithAddressSanitizer) {
+    keep_loaded(file);
   }
   for (const char* variable : kDriverVariables) {
     ::setenv(variable, file.c_str(), 1);
@@ -79,11 +101,10 @@ inline bool use_driver(std::string_view begin) {
 
 /// Why no driver may be executed in this build; empty = it may.
 inline std::string_view why_no_driver() {
-#ifdef GPUTRACE_TEST_TSAN
-  return "the thread sanitizer does not see into the threads of a driver and would report them";
-#else
-  return {};
-#endif
+  return kWithThreadSanitizer
+             ? "the thread sanitizer does not see what a driver's threads wait for, and would "
+               "report them"
+             : "";
 }
 
 /// Lavapipe, else the first device of the machine, else nothing and the reason is printed: then the
