@@ -152,6 +152,42 @@ TEST_CASE("simulated arguments are told from others") {
   CHECK_FALSE(is_simulated_argument(""));
 }
 
+TEST_CASE("for benches a GPU without a scenario is idle, one with a scenario keeps it") {
+  CHECK(with_bench_scenario("sim") == "sim:780m:bench");
+  CHECK(with_bench_scenario("sim:") == "sim:780m:bench");
+  CHECK(with_bench_scenario("sim:rx7600") == "sim:rx7600:bench");
+  CHECK(with_bench_scenario("sim:rx7600:") == "sim:rx7600:bench");
+  CHECK(with_bench_scenario("sim:780m:game") == "sim:780m:game");
+  CHECK(with_bench_scenario("sim:780m:a:b.json") == "sim:780m:a:b.json");
+}
+
+TEST_CASE("from the return of play the words show the kernel, until the empty text") {
+  auto opened = open_simulated_gpu("sim:780m:bench", regdb::RegisterDatabase::built_in(), {}, {});
+  REQUIRE_MESSAGE(opened.has_value(), error_text(opened));
+  CHECK(opened->identity.scenario == "bench");
+  const auto busy_in_a_ms = [&](std::int64_t from_ns) {
+    int busy = 0;
+    for (std::int64_t time_ns = from_ns; time_ns < from_ns + kNsPerMs; time_ns += 1000) {
+      busy += read(*opened, time_ns).words[0] >> 31U;
+    }
+    return busy;
+  };
+  // Played before the first read, which would begin the scenario.
+  REQUIRE(opened->play(R"({"threads": 1e7, "flops": 10000})").has_value());
+  const std::int64_t played_ns = monotonic_now_ns();
+  CHECK(busy_in_a_ms(played_ns - kNsPerSecond) == 0);
+  CHECK(busy_in_a_ms(played_ns + kNsPerMs) > 500);
+  const auto refused = opened->play(R"({"threads": 1e7, "flops": "10000"})");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message ==
+        "the simulated GPU cannot play a kernel: what a kernel does: flops must be a number from 0 "
+        "to 1000000000000");
+  CHECK(busy_in_a_ms(monotonic_now_ns() + kNsPerMs) > 500);
+  REQUIRE(opened->play("").has_value());
+  CHECK(busy_in_a_ms(monotonic_now_ns()) == 0);
+  CHECK(opened->truth->gfx_activity(0, kNsPerMs) > 0.8);
+}
+
 TEST_CASE("every GPU and scenario is listed once, with its length, the default first") {
   const auto listings = list_simulated_gpus();
   REQUIRE_FALSE(listings.empty());
