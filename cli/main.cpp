@@ -15,6 +15,7 @@ namespace gputrace {
 namespace {
 
 constexpr auto kCommands = std::to_array<commands::Command>({
+    {"bench", "Measure one property of a GPU at a time, with proofs", commands::run_bench},
     {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
     {"doctor", "Say what works on this machine, what does not, and what to do",
      commands::run_doctor},

@@ -4,6 +4,7 @@ complete -c gputrace -f
 complete -c gputrace -n __fish_use_subcommand -s h -l help -d 'Show help'
 complete -c gputrace -n __fish_use_subcommand -l version -d 'Show the version'
 
+complete -c gputrace -n __fish_use_subcommand -a bench -d 'Measure one property of a GPU at a time, with proofs'
 complete -c gputrace -n __fish_use_subcommand -a decode -d 'Say what the bits of GPU status registers mean'
 complete -c gputrace -n __fish_use_subcommand -a doctor -d 'Say what works on this machine, and what does not'
 complete -c gputrace -n __fish_use_subcommand -a fetch -d 'Take the sessions that the service keeps for you'
@@ -16,8 +17,17 @@ complete -c gputrace -n __fish_use_subcommand -a report -d 'Say how busy each un
 complete -c gputrace -n __fish_use_subcommand -a sql -d 'Run an SQL query on a session'
 complete -c gputrace -n __fish_use_subcommand -a status -d 'Say whether the service runs'
 
-complete -c gputrace -n '__fish_seen_subcommand_from decode doctor fetch gpus import list mark record report sql status' -s h -l help -d 'Show help'
+complete -c gputrace -n '__fish_seen_subcommand_from bench decode doctor fetch gpus import list mark record report sql status' -s h -l help -d 'Show help'
 complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
+
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l device -x -d 'Vulkan device'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l gpu -x -d 'The GPU to sample, or a simulated one'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l quick -d 'Seconds a test instead of minutes'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l no-save -d 'Store nothing'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l color -x -a 'always never auto' -d 'Colours'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l ascii -d 'Nothing beyond ASCII'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -a 'all list latency atomics occupancy'
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'

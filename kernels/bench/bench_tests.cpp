@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "kernels/bench/bench_test.h"
+#include "kernels/bench/cases/roofline_cases.h"
 #include "kernels/bench/tests/atomics.h"
 #include "kernels/bench/tests/latency.h"
 #include "kernels/bench/tests/occupancy.h"
@@ -35,7 +36,7 @@ const std::vector<BenchTest>& bench_tests() {
 }
 
 std::vector<KernelCase> all_cases(const vulkan::DeviceFacts& facts) {
-  std::vector<KernelCase> cases;
+  std::vector<KernelCase> cases = roofline_cases(facts);
   for (const BenchTest& test : bench_tests()) {
     for (KernelCase& kernel : test.cases(facts)) {
       cases.push_back(std::move(kernel));
