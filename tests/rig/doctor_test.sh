@@ -6,17 +6,7 @@ if [ "${1:-}" != --inside ]; then
   exec "$1" "$2" --scenario idle -- "$0" --inside "$3"
 fi
 gputrace=$2
-control=$GPUTRACE_RIG/control
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-
-check() { # WHAT WANTED GOT
-  if [ "$2" != "$3" ]; then
-    echo "FAILED: $1: wanted '$2', got '$3'" >&2
-    failures=$((failures + 1))
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 
 contains() { # WORDS: in the last output
   if ! grep -q -- "$1" "$folder/out"; then

@@ -7,47 +7,11 @@ if [ "${1:-}" != --inside ]; then
   exec "$1" "$2" --gpu 780m --scenario idle --second-gpu rx7600 -- "$0" --inside "$3"
 fi
 gputrace=$2
-control=$GPUTRACE_RIG/control
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-export control folder
-
-check() { # WHAT WANTED GOT
-  if [ "$2" != "$3" ]; then
-    echo "FAILED: $1: wanted '$2', got '$3'" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-lacks() { # WHAT FILE WORDS
-  if grep -q -- "$3" "$2"; then
-    echo "FAILED: $1: '$3' is in:" >&2
-    cat "$2" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-contains() { # WHAT FILE WORDS
-  if ! grep -q -- "$3" "$2"; then
-    echo "FAILED: $1: '$3' is not in:" >&2
-    cat "$2" >&2
-    failures=$((failures + 1))
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 
 # The processor's temperature and energy are read on, so their reads tell that time passes.
-cat >"$folder/helpers" <<'END'
-value() { # NAME: a switch or counter, in $found
-  found=$(sed -n "s/^$1=//p" "$control")
-}
-until_more() { # NAME HOW_MANY
-  value "$1"; goal=$((found + $2))
-  while value "$1"; [ "$found" -lt "$goal" ]; do :; done
-}
-END
 cat >"$folder/asleep" <<'END'
-. "$folder/helpers"
+. "$counters"
 until_more metrics_reads 4
 tries=0
 while :; do # a read that was on its way when the GPU fell asleep wakes it
@@ -81,8 +45,7 @@ check "what touched a sleeping GPU" "touched 0 read 0 calls 0 open 0 suspended 1
   "$(tr '\n' ' ' <"$folder/seen" | sed 's/ $//')"
 "$gputrace" report "$folder/session" --json >"$folder/json" 2>>"$folder/err"
 asleep=$(sed -n 's/^    "asleep_s": \([^,]*\),*/\1/p' "$folder/json")
-awk "BEGIN { exit !(${asleep:-0} > 0.5) }"
-check "seconds asleep ($asleep)" 0 $?
+holds "seconds asleep" "${asleep:-0} > 0.5"
 grep -v 'takes .* ms a read' "$folder/err" >"$folder/told" # that is so on a busy machine
 lacks "warnings about a sleeping GPU" "$folder/told" "gpu_metrics"
 check "calls on the other GPU" 0 "$(sed -n 's/^opens=//p' "${control}2")"
@@ -90,7 +53,7 @@ check "sensors of the other GPU" 0 "$(sed -n 's/^sensor_reads=//p' "${control}2"
 
 # Asleep from the start, and woken by somebody else: nothing touches it before, all is read after.
 cat >"$folder/wakes" <<'END'
-. "$folder/helpers"
+. "$counters"
 kinds() { "$gputrace" sql "$folder/from_start.gputrace" "SELECT kind FROM events"; }
 until kinds | grep -q runtime_suspend; do :; done
 until_more sensor_reads 20 # of the processor
@@ -103,7 +66,6 @@ echo suspended=0 >"$control"
 until_more metrics_reads 4
 until_more register_reads 4
 END
-. "$folder/helpers"
 echo suspended=1 >"$control"
 value touched_while_suspended; touched=$found
 value sensor_reads_while_suspended; read=$found
@@ -128,15 +90,14 @@ check "series of gpu_metrics" gpu_metrics \
   "$(query "SELECT name FROM sensor_sources WHERE name = 'gpu_metrics' AND reads > 0")"
 "$gputrace" report "$folder/from_start.gputrace" --json >"$folder/json" 2>>"$folder/err"
 asleep=$(sed -n 's/^    "asleep_s": \([^,]*\),*/\1/p' "$folder/json")
-awk "BEGIN { exit !(${asleep:-0} > 0.05) }"
-check "seconds asleep from the start ($asleep)" 0 $?
+holds "seconds asleep from the start" "${asleep:-0} > 0.05"
 
 reads=$(sed -n 's/^register_reads=//p' "$control")
 
 # Asked for the card: its sensors. Its busy percentage contradicts the registers, as Raven's does.
 echo stuck_busy=1 >"${control}2"
 "$gputrace" record --no-daemon -o "$folder/card" --gpu 0000:03:00.0 -- \
-  sh -c 'control=${control}2; . "$folder/helpers"; until_more metrics_reads 35' 2>"$folder/err"
+  sh -c 'control=${control}2; . "$counters"; until_more metrics_reads 35' 2>"$folder/err"
 check "exit status on the card" 0 $?
 "$gputrace" report "$folder/card" --json >"$folder/json"
 contains "the card's fan" "$folder/json" '"hwmon fan1_input"'

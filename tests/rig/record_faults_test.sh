@@ -6,33 +6,7 @@ if [ "${1:-}" != --inside ]; then
   exec "$1" "$2" --gpu rx7600 --scenario idle -- "$0" --inside "$3"
 fi
 gputrace=$2
-control=$GPUTRACE_RIG/control
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-
-check() { # WHAT WANTED GOT
-  if [ "$2" != "$3" ]; then
-    echo "FAILED: $1: wanted '$2', got '$3'" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-lacks() { # WHAT FILE WORDS
-  if grep -q -- "$3" "$2"; then
-    echo "FAILED: $1: '$3' is in:" >&2
-    cat "$2" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-contains() { # WHAT FILE WORDS
-  if ! grep -q -- "$3" "$2"; then
-    echo "FAILED: $1: '$3' is not in:" >&2
-    cat "$2" >&2
-    failures=$((failures + 1))
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 
 record() { # NAME COMMAND: records `sh -c COMMAND` with the control file as $0
   "$gputrace" record -o "$folder/$1" -- sh -c "$2" "$control" 2>"$folder/$1.err"
@@ -67,7 +41,7 @@ report hung
 contains "session beside a read that hangs" "$folder/hung.json" '"exit_code": 7'
 
 # The event is in the file at most 2 s later.
-export gputrace folder
+export gputrace
 record gone "echo unplugged=1 >\$0
   until \$gputrace sql \$folder/gone 'SELECT kind FROM events' | grep -q lost; do :; done; exit 5"
 check "status after an unplug" 5 $?

@@ -7,47 +7,10 @@ if [ "${1:-}" != --inside ]; then
   exec "$1" "$2" --gpu 780m --scenario chase --second-gpu rx7600 -- "$0" --inside "$3"
 fi
 gputrace=$2
-control=$GPUTRACE_RIG/control
+. "$(dirname "$0")/checks.sh"
 device=/sys/class/drm/card1/device
 hwmon=$device/hwmon/hwmon90
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-export control device hwmon folder
-
-check() { # WHAT WANTED GOT
-  if [ "$2" != "$3" ]; then
-    echo "FAILED: $1: wanted '$2', got '$3'" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-holds() { # WHAT CONDITION of awk
-  if ! awk "BEGIN { exit !($2) }"; then
-    echo "FAILED: $1: $2" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-contains() { # WHAT FILE WORDS
-  if ! grep -q -- "$3" "$2"; then
-    echo "FAILED: $1: '$3' is not in:" >&2
-    cat "$2" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-# For commands under record.
-cat >"$folder/helpers" <<'END'
-value() { # NAME: a switch or counter, in $found
-  found=$(sed -n "s/^$1=//p" "$control")
-}
-until_more() { # NAME HOW_MANY
-  value "$1"; goal=$((found + $2))
-  while value "$1"; [ "$found" -lt "$goal" ]; do :; done
-}
-END
-. "$folder/helpers"
+export device
 
 record() { # NAME COMMAND OPTIONS...
   name=$1
@@ -55,7 +18,7 @@ record() { # NAME COMMAND OPTIONS...
   shift 2
   # By ioctl alone: guarded reads may come too late on a busy machine, which makes words unknown.
   "$gputrace" record --no-daemon --source drm -o "$folder/$name" "$@" -- \
-    sh -c ". $folder/helpers; $command" 2>"$folder/$name.err"
+    sh -c ". \"\$counters\"; $command" 2>"$folder/$name.err"
   check "exit status of $name" 0 $?
   "$gputrace" report "$folder/$name" --json >"$folder/$name.json" 2>>"$folder/$name.err"
 }

@@ -7,25 +7,7 @@ if [ "${1:-}" != --inside ]; then
   exec "$1" "$2" --gpu rx7600 --scenario idle -- "$0" --inside "$3"
 fi
 gputrace=$2
-control=$GPUTRACE_RIG/control
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-
-check() { # WHAT WANTED GOT
-  if [ "$2" != "$3" ]; then
-    echo "FAILED: $1: wanted '$2', got '$3'" >&2
-    failures=$((failures + 1))
-  fi
-}
-
-contains() { # WHAT FILE WORDS
-  if ! grep -q -- "$3" "$2"; then
-    echo "FAILED: $1: '$3' is not in:" >&2
-    cat "$2" >&2
-    failures=$((failures + 1))
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 
 counter() { # NAME
   sed -n "s/^$1=//p" "$control"
