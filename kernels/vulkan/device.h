@@ -37,6 +37,7 @@ struct DeviceFacts {
   std::vector<std::uint32_t> subgroup_sizes;
   bool fp16 = false;
   bool fp64 = false;
+  /// In an instruction of its own, not made of others; a software rasteriser: at all.
   bool int8_dot = false;
   bool int16 = false;
   bool int64 = false;

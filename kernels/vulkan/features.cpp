@@ -73,7 +73,6 @@ DeviceFacts Features::facts() const {
   facts.is_cpu = properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   facts.fp16 = float16_int8_.shaderFloat16 != 0 && storage16_.storageBuffer16BitAccess != 0;
   facts.fp64 = core_.features.shaderFloat64 != 0;
-  facts.int8_dot = dot_product_.shaderIntegerDotProduct != 0;
   facts.int16 = core_.features.shaderInt16 != 0 && storage16_.storageBuffer16BitAccess != 0;
   facts.int64 = core_.features.shaderInt64 != 0;
   facts.buffer_addresses = address_.bufferDeviceAddress != 0;
@@ -102,9 +101,24 @@ DeviceFacts Features::facts() const {
       facts.memory_bytes = std::max(facts.memory_bytes, heap.size);
     }
   }
+  describe_dot_products(facts);
   describe_subgroups(facts);
   describe_matrices(facts);
   return facts;
+}
+
+void Features::describe_dot_products(DeviceFacts& facts) const {
+  if (dot_product_.shaderIntegerDotProduct == 0) {
+    return;
+  }
+  VkPhysicalDeviceShaderIntegerDotProductProperties dot_product{};
+  dot_product.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES;
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  all.pNext = &dot_product;
+  vkGetPhysicalDeviceProperties2(device_, &all);
+  facts.int8_dot =
+      facts.is_cpu || dot_product.integerDotProduct4x8BitPackedSignedAccelerated != VK_FALSE;
 }
 
 void Features::describe_subgroups(DeviceFacts& facts) const {

@@ -32,6 +32,7 @@ class Features {
   void link(Structure& structure, VkStructureType type, std::uint32_t core_version,
             const char* extension);
   void keep_what_is_used();
+  void describe_dot_products(DeviceFacts& facts) const;
   void describe_subgroups(DeviceFacts& facts) const;
   void describe_matrices(DeviceFacts& facts) const;
 
