@@ -72,7 +72,6 @@ class Stretch {
         launch_(point.launch) {}
 
   MeasuredPoint measure() {
-    begin_ns_ = clock_.now_ns();
     MeasuredPoint result;
     if (const Status status = calibrate(); !status) {
       result.error = status.error();
@@ -201,7 +200,8 @@ class Stretch {
 
   std::optional<Error> take_samples(Timing& timing) {
     const std::size_t wanted = std::max(options_.samples, kFewestSamples);
-    const std::int64_t until_ns = begin_ns_ + static_cast<std::int64_t>(options_.point_limit_ns);
+    const std::int64_t until_ns =
+        timing.start_ns + static_cast<std::int64_t>(options_.point_limit_ns);
     timing.from_timestamps = true;
     while (ns_.size() < wanted && !cancelled()) {
       if (ns_.size() >= kFewestSamples && clock_.now_ns() >= until_ns) {
@@ -245,7 +245,6 @@ class Stretch {
   PointObserver* observer_;
   Clock& clock_;
   Launch launch_;
-  std::int64_t begin_ns_ = 0;
   std::vector<double> ns_;
   std::vector<double> wall_ns_;
 };

@@ -1,5 +1,6 @@
 #include "kernels/bench/cases/roofline_cases.h"
 
+#include "kernels/bench/cases/additions.h"
 #include "kernels/bench/cases/article.h"
 #include "kernels/bench/cases/bandwidth.h"
 #include "kernels/bench/cases/peak.h"
@@ -10,6 +11,7 @@ namespace gputrace::bench {
 std::vector<KernelCase> roofline_cases(const vulkan::DeviceFacts& facts) {
   constexpr std::uint64_t kRegion = 16 * 1024;
   std::vector<KernelCase> cases;
+  cases.push_back(additions_case(facts).kernel);
   for (SizedCase& peak : peak_cases(facts)) {
     cases.push_back(std::move(peak.kernel));
   }
