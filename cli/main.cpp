@@ -28,6 +28,8 @@ constexpr auto kCommands = std::to_array<commands::Command>({
     {"mark", "Note a moment in your recordings that gputraced runs", commands::run_mark},
     {"record", "Record a GPU while a command runs", commands::run_record},
     {"report", "Say how busy each unit was, how surely, and when", commands::run_report},
+    {"roofline", "Measure the ceilings of a GPU, and what is reached below them",
+     commands::run_roofline},
     {"sql", "Run an SQL query on a session", commands::run_sql},
     {"status", "Say how gputraced is and what it records", commands::run_status},
 });

@@ -28,6 +28,7 @@ Result<int> run_list(const std::vector<std::string>& arguments);
 Result<int> run_mark(const std::vector<std::string>& arguments);
 Result<int> run_record(const std::vector<std::string>& arguments);
 Result<int> run_report(const std::vector<std::string>& arguments);
+Result<int> run_roofline(const std::vector<std::string>& arguments);
 Result<int> run_sql(const std::vector<std::string>& arguments);
 Result<int> run_status(const std::vector<std::string>& arguments);
 

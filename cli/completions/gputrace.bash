@@ -9,10 +9,12 @@ _gputrace_options() {
     fetch) echo "--output --force --help" ;;
     gpus) echo "--json --simulated --help" ;;
     import) echo "--output --force --format --gc --gpu --ticks --regdb --lenient --quiet --help" ;;
+    kernels) echo "--family --device --json --help" ;;
     list) echo "--json --all --help" ;;
     mark) echo "--help" ;;
     record) echo "--output --force --label --quiet --gpu --rate --sensor-rate --source --wait --no-daemon --duration --pid --help" ;;
     report) echo "--json --from --to --since --regdb --color --ascii --help" ;;
+    roofline) echo "--device --gpu --quick --method --json --svg --no-save --color --ascii --power --set-power --restore-power --max-temp --dry-run --help" ;;
     sql) echo "--json --csv --timeout --help" ;;
     status) echo "--json --help" ;;
   esac
@@ -22,15 +24,17 @@ _gputrace_options() {
 _gputrace_value() {
   local option=$1 word=$2
   case $option in
-    -o | --output | --gpu-metrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    -o | --output | --gpu-metrics | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --regdb | --sysfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
     --source) mapfile -t COMPREPLY < <(compgen -W "auto drm debugfs bar" -- "$word") ;;
+    --family) mapfile -t COMPREPLY < <(compgen -W "gfx1103_r1 gfx1100 navi21 rembrandt vega10" -- "$word") ;;
     --wait) mapfile -t COMPREPLY < <(compgen -W "child tree" -- "$word") ;;
     --color) mapfile -t COMPREPLY < <(compgen -W "always never auto" -- "$word") ;;
     --format) mapfile -t COMPREPLY < <(compgen -W "auto radeontop regs-csv" -- "$word") ;;
+    --method) mapfile -t COMPREPLY < <(compgen -W "gputrace article" -- "$word") ;;
     --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$word") ;;
     --gpu) mapfile -t COMPREPLY < <(compgen -W "$(cd /dev/dri 2> /dev/null && echo renderD*)" -- "$word") ;;
-    --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout) COMPREPLY=() ;;
+    --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout | --power | --set-power | --restore-power | --max-temp) COMPREPLY=() ;;
     *) return 1 ;;
   esac
 }
@@ -40,7 +44,7 @@ _gputrace() {
   local command=${COMP_WORDS[1]-} option i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "bench decode doctor fetch gpus import list mark record report sql status --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "bench decode doctor fetch gpus import kernels list mark record report roofline sql status --help --version" -- "$word")
     return
   fi
   # bash splits --wait=tree at the "=".

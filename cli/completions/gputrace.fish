@@ -10,14 +10,16 @@ complete -c gputrace -n __fish_use_subcommand -a doctor -d 'Say what works on th
 complete -c gputrace -n __fish_use_subcommand -a fetch -d 'Take the sessions that the service keeps for you'
 complete -c gputrace -n __fish_use_subcommand -a gpus -d 'List GPUs and what can be read from each'
 complete -c gputrace -n __fish_use_subcommand -a import -d 'Turn a recording of another tool into a session'
+complete -c gputrace -n __fish_use_subcommand -a kernels -d 'Check formulas against compiled code'
 complete -c gputrace -n __fish_use_subcommand -a list -d 'List your sessions, newest first'
 complete -c gputrace -n __fish_use_subcommand -a mark -d 'Set an event in your recordings'
 complete -c gputrace -n __fish_use_subcommand -a record -d 'Record a GPU while a command runs'
 complete -c gputrace -n __fish_use_subcommand -a report -d 'Say how busy each unit was, how surely, and when'
+complete -c gputrace -n __fish_use_subcommand -a roofline -d 'Measure the ceilings of a GPU'
 complete -c gputrace -n __fish_use_subcommand -a sql -d 'Run an SQL query on a session'
 complete -c gputrace -n __fish_use_subcommand -a status -d 'Say whether the service runs'
 
-complete -c gputrace -n '__fish_seen_subcommand_from bench decode doctor fetch gpus import list mark record report sql status' -s h -l help -d 'Show help'
+complete -c gputrace -n '__fish_seen_subcommand_from bench decode doctor fetch gpus import kernels list mark record report roofline sql status' -s h -l help -d 'Show help'
 complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
 
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l device -x -d 'Vulkan device'
@@ -55,6 +57,11 @@ complete -c gputrace -n '__fish_seen_subcommand_from import' -l regdb -r -F -d '
 complete -c gputrace -n '__fish_seen_subcommand_from import' -l lenient -d 'Leave bad lines out and count them'
 complete -c gputrace -n '__fish_seen_subcommand_from import' -s q -l quiet -d 'Print nothing but errors'
 
+complete -c gputrace -n '__fish_seen_subcommand_from kernels' -a 'verify list'
+complete -c gputrace -n '__fish_seen_subcommand_from kernels' -l family -x -a 'gfx1103_r1 gfx1100 navi21 rembrandt vega10' -d 'Compile for these AMD GPUs'
+complete -c gputrace -n '__fish_seen_subcommand_from kernels' -l device -x -d 'Vulkan device'
+complete -c gputrace -n '__fish_seen_subcommand_from kernels' -l json -d 'Print JSON'
+
 complete -c gputrace -n '__fish_seen_subcommand_from list' -l json -d 'Print JSON'
 complete -c gputrace -n '__fish_seen_subcommand_from list' -l all -d 'List measurements of this machine as well'
 
@@ -79,6 +86,21 @@ complete -c gputrace -n '__fish_seen_subcommand_from report' -l since -x -d 'Wha
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l regdb -r -F -d 'Registers from this folder'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l ascii -d 'Nothing beyond ASCII'
+
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l device -x -d 'Vulkan device'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l gpu -x -d 'The GPU to sample, or a simulated one'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l quick -d 'Seconds instead of minutes'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l method -x -a 'gputrace article' -d 'Which kernels'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l json -d 'Print JSON'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l svg -r -F -d 'Draw into this file as well'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l no-save -d 'Store nothing'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l color -x -a 'always never auto' -d 'Colours'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l ascii -d 'Nothing beyond ASCII'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l power -x -d 'Measure at these power limits'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l set-power -x -d 'The command that sets a limit'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l restore-power -x -d 'The limit to set at the end'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l max-temp -x -d 'End the sweep above this temperature'
+complete -c gputrace -n '__fish_seen_subcommand_from roofline' -l dry-run -d 'Print the commands and do nothing'
 
 complete -c gputrace -n '__fish_seen_subcommand_from sql' -l json -d 'Print JSON'
 complete -c gputrace -n '__fish_seen_subcommand_from sql' -l csv -d 'Print comma-separated values'

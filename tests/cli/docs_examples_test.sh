@@ -16,7 +16,8 @@ cd "$work"
 cat > bin/gputrace << EOF
 #!/usr/bin/env bash
 case " \$* " in
-  *" --gpu "*) exec "$gputrace" "\$@" ;;
+  *" --gpu "* | *" --dry-run "*) exec "$gputrace" "\$@" ;;
+  " roofline "*) shift; exec "$gputrace" roofline --gpu sim:780m --quick "\$@" ;;
   " record "*) shift; exec "$gputrace" record --gpu sim:780m:idle "\$@" ;;
   *) exec "$gputrace" "\$@" ;;
 esac

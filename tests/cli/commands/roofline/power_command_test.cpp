@@ -129,6 +129,32 @@ TEST_CASE("a command that fails or cannot be executed says why, and the restore 
   CHECK_FALSE(nobody->restore().has_value());
 }
 
+TEST_CASE("under sudo commands are executed as the user who called it") {
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: needs root");
+    return;
+  }
+  const Script script("id -u >> \"$0.log\"");
+  std::filesystem::permissions(script.folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(script.folder.path() / "set", std::filesystem::perms::all);
+  std::ofstream(script.log()).close();
+  std::filesystem::permissions(script.log(), std::filesystem::perms::all);
+  ::setenv("SUDO_UID", "12345", 1);
+  ::setenv("SUDO_GID", "12345", 1);
+  {
+    auto setter = script.setter();
+    const Status set = setter.set(15, kNever);
+    CHECK_MESSAGE(set, test::error_text(set));
+  }
+  ::setenv("SUDO_UID", "bob", 1);
+  const auto command = PowerCommand::parse("set {watts}");
+  REQUIRE(command);
+  CHECK_FALSE(PowerSetter::start(*command, 54).has_value());
+  ::unsetenv("SUDO_UID");
+  ::unsetenv("SUDO_GID");
+  CHECK(text_of(script.folder.path() / "set.log") == "12345\n12345\n");
+}
+
 TEST_CASE("Ctrl-C ends a command that hangs, and the restore runs after it") {
   const Script hanging("test \"$1\" = 'to 54' || exec tail -f /dev/null");
   auto setter = hanging.setter();

@@ -1,0 +1,235 @@
+// gputrace roofline: the ceilings of a GPU, the rates between them, and both at several power
+// limits.
+#include "kernels/bench/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "cli/commands/bench/bench_run.h"
+#include "cli/commands/bench/bench_session.h"
+#include "cli/commands/command.h"
+#include "cli/commands/pending_file.h"
+#include "cli/commands/roofline/power_run.h"
+#include "cli/commands/roofline/roofline_options.h"
+#include "cli/commands/roofline/shell_words.h"
+#include "cli/report/bench_json.h"
+#include "cli/report/bench_text.h"
+#include "cli/report/roofline_plot.h"
+#include "cli/report/terminal_text.h"
+#include "daemon/base/time.h"
+
+namespace gputrace::commands {
+
+namespace {
+
+#ifdef NDEBUG
+constexpr bool kValidate = false;
+#else
+constexpr bool kValidate = true;
+#endif
+
+Status write_stdout(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return fail_errno(errno, "cannot write to standard output");
+  }
+  return {};
+}
+
+BenchRequest request_of(const RooflineOptions& options, const std::vector<std::string>& arguments) {
+  BenchRequest request;
+  request.device = options.device;
+  request.gpu = options.gpu;
+  request.quick = options.quick;
+  request.save = options.save;
+  request.validate = kValidate;
+  request.kind = store::SessionKind::kRoofline;
+  request.command = {"gputrace", "roofline"};
+  request.command.insert(request.command.end(), arguments.begin(), arguments.end());
+  return request;
+}
+
+report::RooflinePlot plot_of(const analysis::BenchRun& run) {
+  report::RooflinePlot plot;
+  plot.title =
+      run.device.driver.empty()
+          ? run.device.name
+          : fmt::format("{} ({}{}{})", run.device.name, run.device.driver,
+                        run.device.driver_info.empty() ? "" : ", ", run.device.driver_info);
+  plot.simulated = run.device.simulated;
+  plot.roofline = analysis::make_roofline(run);
+  return plot;
+}
+
+Status write_svg(const report::RooflinePlot& plot, const std::filesystem::path& path) {
+  const std::string svg = report::render_roofline_svg(plot, {});
+  if (svg.empty()) {
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("{}: no ceiling was measured, so there is nothing to draw", path.string()));
+  }
+  auto pending = PendingFile::create(path, store::OnExisting::kReplace);
+  if (!pending) {
+    return tl::unexpected(pending.error());
+  }
+  std::FILE* file = std::fopen(pending->path().c_str(), "we");
+  if (file == nullptr) {
+    return fail_errno(errno, "cannot write " + pending->path().string());
+  }
+  const bool written = std::fwrite(svg.data(), 1, svg.size(), file) == svg.size();
+  if (const bool closed = std::fclose(file) == 0; !written || !closed) {
+    return fail_errno(errno, "cannot write " + pending->path().string());
+  }
+  return pending->keep();
+}
+
+/// Into the sweep, which they are for.
+void add_ridges(analysis::BenchRun& run) {
+  const analysis::Roofline roofline = analysis::make_roofline(run);
+  const auto sweep = std::ranges::find(run.tests, "roofline.sweep", &analysis::TestResult::id);
+  if (sweep == run.tests.end()) {
+    return;
+  }
+  for (const analysis::Ridge& ridge : roofline.ridges) {
+    analysis::DerivedValue value;
+    value.what = fmt::format("ridge of {} and {}", roofline.compute[ridge.compute].name,
+                             roofline.bandwidth[ridge.bandwidth].name);
+    value.value = ridge.intensity;
+    value.lower = ridge.lower;
+    value.upper = ridge.upper;
+    value.unit = "FLOP/B";
+    sweep->derived.push_back(std::move(value));
+  }
+}
+
+/// Those that were not printed before.
+void print_notes(const BenchSession& session, std::size_t& printed) {
+  for (; printed < session.notes().size(); ++printed) {
+    fmt::print(stderr, "gputrace: note: {}\n",
+               report::escape_for_terminal(session.notes()[printed], false));
+  }
+}
+
+std::string text_of(const analysis::BenchRun& run, const std::optional<PowerSweep>& sweep,
+                    const RooflineOptions& options) {
+  std::string text;
+  if (sweep) {
+    text = power_table(sweep->levels);
+  } else if (!options.article) {
+    text = report::render_roofline_text(plot_of(run), options.text);
+  }
+  return text + (text.empty() ? "" : "\n") + report::render_bench_text(run, options.text);
+}
+
+void print_dry_run(const PowerOptions& power) {
+  for (const std::uint32_t watts : power.levels) {
+    fmt::print("{}\n", quote_for_shell(power.command.words(watts)));
+  }
+  fmt::print("{}\n", quote_for_shell(power.command.words(power.restore_watts)));
+}
+
+/// Measures, stores and shows. `setter`: of a power sweep.
+Result<int> run_session(const RooflineOptions& options, BenchSession& session,
+                        PowerSetter* setter) {
+  analysis::BenchRun run;
+  run.device = session.device();
+  run.started_at = format_rfc3339_utc(read_time_anchor().realtime_ns);
+  run.quick = options.quick;
+  bench::TestContext context{.runner = session.runner(),
+                             .observer = session.observer(),
+                             .options = session.options(),
+                             .quick = options.quick};
+  run.clock_mhz = context.observer->clock_mhz();
+  run.power_w = context.observer->power_w();
+  run.temperature_c = context.observer->temperature_c();
+  std::size_t notes = 0;
+  print_notes(session, notes);
+  std::optional<PowerSweep> sweep;
+  if (setter != nullptr && options.power) {
+    sweep = sweep_power(*options.power, context, *setter);
+    if (sweep->restore_failed) {
+      // At once: what follows may fail as well.
+      fmt::print(stderr, "gputrace: {}\n",
+                 report::escape_for_terminal(sweep->restore_failed->message, false));
+    }
+    run.tests = power_results(*sweep);
+  } else {
+    run.tests = bench::run_roofline(context, {.article = options.article});
+    add_ridges(run);
+  }
+  run.cancelled = session.cancelled();
+
+  const auto stored = session.finish(run);
+  print_notes(session, notes);
+  if (const Status printed = write_stdout(options.json ? report::render_bench_json(run)
+                                                       : text_of(run, sweep, options));
+      !printed) {
+    return tl::unexpected(printed.error());
+  }
+  if (options.svg) {
+    if (const Status drawn = write_svg(plot_of(run), *options.svg); !drawn) {
+      return tl::unexpected(drawn.error());
+    }
+  }
+  if (!stored) {
+    return fail(stored.error(), "the results are not stored");
+  }
+  if (*stored) {
+    fmt::print(stderr, "gputrace: stored in {}\n",
+               report::escape_for_terminal((*stored)->string(), false));
+  }
+  if (sweep && sweep->restore_failed) {
+    return fail(*sweep->restore_failed, "after the power sweep");
+  }
+  if (sweep && sweep->stopped) {
+    return fail(*sweep->stopped, "the power sweep was stopped");
+  }
+  if (run.cancelled) {
+    return fail(ErrorCode::kBusy, "stopped by a signal: the results are not complete");
+  }
+  if (const std::string failure = failure_of(run); !failure.empty()) {
+    return fail(ErrorCode::kIo, failure);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<int> run_roofline(const std::vector<std::string>& arguments) {
+  const auto options = parse_roofline_options(arguments);
+  if (!options) {
+    return tl::unexpected(options.error());
+  }
+  if (options->help) {
+    fmt::print("{}", roofline_help());
+    return 0;
+  }
+  if (options->power && options->power->dry_run) {
+    print_dry_run(*options->power);
+    return 0;
+  }
+  std::optional<PowerSetter> setter;
+  if (options->power) {
+    // Before anything makes a thread: it forks.
+    auto started = PowerSetter::start(options->power->command, options->power->restore_watts);
+    if (!started) {
+      return tl::unexpected(started.error());
+    }
+    setter.emplace(std::move(*started));
+    fmt::print(stderr,
+               "gputrace: the limit is set back at the end. Should gputrace be killed (SIGKILL), "
+               "type:\n  {}\n",
+               quote_for_shell(options->power->command.words(options->power->restore_watts)));
+  }
+  const auto session = BenchSession::open(request_of(*options, arguments));
+  if (!session) {
+    return tl::unexpected(session.error());
+  }
+  return run_session(*options, **session, setter ? &*setter : nullptr);
+}
+
+}  // namespace gputrace::commands

@@ -1,0 +1,44 @@
+// The command line of `gputrace roofline`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands/roofline/power_command.h"
+#include "cli/commands/roofline/power_sweep.h"
+#include "cli/report/render_text.h"
+#include "daemon/base/result.h"
+
+namespace gputrace::commands {
+
+struct PowerOptions {
+  std::vector<std::uint32_t> levels;  ///< W, never empty
+  PowerCommand command;
+  std::uint32_t restore_watts = 0;
+  double max_temperature_c = kDefaultMaxTemperatureC;
+  bool dry_run = false;
+};
+
+struct RooflineOptions {
+  bool help = false;
+  std::string device;
+  std::string gpu;
+  bool quick = false;
+  bool json = false;
+  bool save = true;
+  bool article = false;  ///< --method article
+  std::optional<std::filesystem::path> svg;
+  std::optional<PowerOptions> power;
+  report::TextOptions text;
+};
+
+/// kUsage for what makes no sense together.
+[[nodiscard]] Result<RooflineOptions> parse_roofline_options(
+    const std::vector<std::string>& arguments);
+
+[[nodiscard]] std::string roofline_help();
+
+}  // namespace gputrace::commands
