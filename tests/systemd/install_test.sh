@@ -25,7 +25,7 @@ check() {
   expect_file "$root$prefix/share/zsh/vendor-completions/_gputrace"
   expect_file "$root$prefix/share/fish/vendor_completions.d/gputrace.fish"
   if command -v scdoc > /dev/null && [[ -d $build/docs/man ]]; then
-    for page in man1/gputrace.1 man1/gputrace-record.1 man1/gputrace-report.1 man5/gputraced.toml.5 \
+    for page in man1/gputrace.1 man1/gputrace-record.1 man1/gputrace-report.1 man1/gputrace-roofline.1 man5/gputraced.toml.5 \
       man8/gputraced.8; do
       expect_file "$root$prefix/share/man/$page.gz"
     done
