@@ -3,8 +3,10 @@
 #include "kernels/bench/bench_test.h"
 #include "kernels/bench/cases/roofline_cases.h"
 #include "kernels/bench/tests/atomics.h"
+#include "kernels/bench/tests/fill.h"
 #include "kernels/bench/tests/latency.h"
 #include "kernels/bench/tests/occupancy.h"
+#include "kernels/bench/tests/texture.h"
 
 namespace gputrace::bench {
 
@@ -31,6 +33,20 @@ const std::vector<BenchTest>& bench_tests() {
        .full_s = 20,
        .run = run_occupancy,
        .cases = occupancy_cases},
+      {.id = "fill",
+       .summary = "pixels a second, by format, arithmetic and overdraw",
+       .needs = "",
+       .quick_s = 20,
+       .full_s = 180,
+       .run = run_fill,
+       .cases = fill_cases},
+      {.id = "texture",
+       .summary = "texels a second, in order and at random, by size and filter",
+       .needs = "",
+       .quick_s = 20,
+       .full_s = 150,
+       .run = run_texture,
+       .cases = texture_cases},
   };
   return kTests;
 }

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <utility>
 
-#include "kernels/bench/cases/additions.h"
 #include "kernels/bench/cases/article.h"
 #include "kernels/bench/cases/bandwidth.h"
 #include "kernels/bench/cases/peak.h"
@@ -70,7 +69,7 @@ class Roofline {
         progress_(context, expected_points()) {}
 
   std::vector<TestResult> run() {
-    measure_additions();
+    measure_additions(progress_);
     if (request_.article) {
       run_article();
       return std::move(tests_);
@@ -107,16 +106,6 @@ class Roofline {
       if (!test.series.empty() || test.status != TestStatus::kOk) {
         tests_.push_back(std::move(test));
       }
-    }
-  }
-
-  /// What the rates of all others are held against.
-  void measure_additions() {
-    std::vector<TestResult> tests{test_of("additions", "GOP/s", "", "")};
-    const std::vector<RooflinePoint> points{{.label = "additions.fp32", .series = "fp32"}};
-    measure_points(progress_, {{.sized = additions_case(facts_)}}, points, tests);
-    if (const BenchPoint* best = best_point(tests.front()); best != nullptr) {
-      progress_.additions_per_ns = best->median;
     }
   }
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "kernels/bench/cases/additions.h"
 #include "kernels/bench/proven_kernel.h"
 #include "kernels/bench/rate_check.h"
 
@@ -117,9 +118,17 @@ class Measurement {
   }
 
   [[nodiscard]] std::uint64_t bytes_of(std::size_t kernel) const {
+    const KernelCase& needs = kernels_[kernel].sized.kernel;
     std::uint64_t bytes = 0;
-    for (const BufferNeed& need : kernels_[kernel].sized.kernel.buffers) {
+    for (const BufferNeed& need : needs.buffers) {
       bytes += need.bytes;
+    }
+    if (needs.target) {
+      bytes += vulkan::bytes_of(needs.target->format) * needs.target->width * needs.target->height;
+    }
+    if (needs.texture) {
+      const vulkan::TextureDescription& texture = needs.texture->description;
+      bytes += vulkan::bytes_of(texture.format) * texture.width * texture.height;
     }
     return bytes;
   }
@@ -289,6 +298,16 @@ void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kern
   Measurement measurement(progress, std::move(kernels), points);
   measurement.run();
   measurement.enter(tests);
+}
+
+void measure_additions(RooflineProgress& progress) {
+  std::vector<TestResult> tests(1);
+  const std::vector<RooflinePoint> points{{.label = "additions.fp32", .series = "fp32"}};
+  measure_points(progress, {{.sized = additions_case(progress.context.runner.facts())}}, points,
+                 tests);
+  if (const BenchPoint* best = best_point(tests.front()); best != nullptr) {
+    progress.additions_per_ns = best->median;
+  }
 }
 
 analysis::DerivedValue ceiling_of(const BenchPoint& point, std::string what, std::string unit,

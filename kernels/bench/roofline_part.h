@@ -79,6 +79,9 @@ void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kern
                     const std::vector<RooflinePoint>& points,
                     std::vector<analysis::TestResult>& tests);
 
+/// One point, whose rate those of all others are held against: RooflineProgress::additions_per_ns.
+void measure_additions(RooflineProgress& progress);
+
 /// A ceiling from a measured point: its median, p5 and p95.
 [[nodiscard]] analysis::DerivedValue ceiling_of(const analysis::BenchPoint& point, std::string what,
                                                 std::string unit, std::string by);

@@ -1,0 +1,22 @@
+// `bench fill`: pixels a second by format, by arithmetic in each pixel, by overdraw and by the size
+// of the target.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/bench/bench_test.h"
+
+namespace gputrace::bench {
+
+/// "fill.rgba8" and so on for R8, RGBA16F, R11G11B10F and D32F: GPixel/s by FMAs a pixel, a series
+/// for each content; derived "fill.rgba8.peak", "fill.rgba8.written" (GB/s of noise without FMAs)
+/// and "fill.rgba8.flops". Then "fill.overdraw" and "fill.target", both of RGBA8 noise.
+[[nodiscard]] std::vector<analysis::TestResult> run_fill(TestContext& context);
+[[nodiscard]] std::vector<KernelCase> fill_cases(const vulkan::DeviceFacts& facts);
+
+/// About `bytes` of a format, as square as powers of two are, within the device's limits.
+[[nodiscard]] vulkan::TargetDescription fill_target(const vulkan::DeviceFacts& facts,
+                                                    vulkan::Format format, std::uint64_t bytes);
+
+}  // namespace gputrace::bench
