@@ -5,6 +5,7 @@
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
 #include "cli/commands/kernels/verify_kernels.h"
+#include "cli/report/terminal_text.h"
 
 namespace gputrace::commands {
 namespace {
@@ -64,8 +65,11 @@ Result<int> list(const std::vector<std::string>& wanted, bool json) {
 
 Result<int> verify(const VerifyRequest& request, bool json) {
   const Result<Verification> verification = verify_kernels(request);
-  if (!verification && verification.error().code == ErrorCode::kUnsupported && !json) {
-    fmt::print("Nothing is verified: {}.\n", verification.error().message);
+  if (!verification && verification.error().code == ErrorCode::kUnsupported) {
+    const std::string& why = verification.error().message;
+    fmt::print("{}", json ? not_verified_to_json(why)
+                          : fmt::format("Nothing is verified: {}.\n",
+                                        report::escape_for_terminal(why, false)));
     return kNotVerified;
   }
   if (!verification) {

@@ -167,6 +167,10 @@ std::string to_json(const Verification& verification) {
                {"kernels", std::move(kernels)}});
 }
 
+std::string not_verified_to_json(const std::string& why) {
+  return dump({{"schema", kSchema}, {"device", nullptr}, {"why", why}, {"kernels", Json::array()}});
+}
+
 Result<Verification> verification_from_json(const std::string& text) {
   try {
     const Json json = Json::parse(text);

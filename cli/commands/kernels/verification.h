@@ -38,6 +38,8 @@ struct Verification {
 
 /// `gputrace.kernels/1`.
 [[nodiscard]] std::string to_json(const Verification& verification);
+/// The same of one that could not be begun.
+[[nodiscard]] std::string not_verified_to_json(const std::string& why);
 [[nodiscard]] Result<Verification> verification_from_json(const std::string& text);
 [[nodiscard]] std::string kernels_to_json(const std::vector<bench::KernelCase>& kernels);
 

@@ -181,7 +181,7 @@ Result<VerifyRequest> with_known_family(VerifyRequest request) {
                           asked));
 }
 
-/// After a crash: each kernel in a process of its own, to name the one that the driver fails on.
+/// After a crash.
 Result<Verification> verify_one_by_one(const VerifyRequest& request) {
   const auto ids = in_child(request, kOpenDeadline, [&]() -> Result<std::string> {
     const auto device = open_device(request);
@@ -201,33 +201,17 @@ Result<Verification> verify_one_by_one(const VerifyRequest& request) {
   if (!ids) {
     return fail(ids.error(), "the driver cannot be asked");
   }
-  Verification all;
+  std::vector<std::string> names;
   std::string_view rest = *ids;
   while (!rest.empty()) {
-    const std::string id(rest.substr(0, rest.find('\n')));
-    rest.remove_prefix(id.size() + 1);
+    names.emplace_back(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(names.back().size() + 1);
+  }
+  return verify_apart(names, [&](const std::string& id) {
     VerifyRequest one = request;
     one.kernels = {id};
-    const Result<Verification> result = verify_in_child(one, kKernelDeadline);
-    if (result) {
-      all.device = result->device;
-      all.driver_info = result->driver_info;
-      all.family = result->family;
-      // An id may be another's beginning.
-      const auto same = std::find_if(result->kernels.begin(), result->kernels.end(),
-                                     [&](const KernelVerdict& kernel) { return kernel.id == id; });
-      if (same != result->kernels.end()) {
-        all.kernels.push_back(*same);
-      }
-      continue;
-    }
-    KernelVerdict verdict;
-    verdict.id = id;
-    verdict.verdict = Verdict::kFailed;
-    verdict.isa.why = fmt::format("{}: the driver compiles it not: {}", id, result.error().message);
-    all.kernels.push_back(std::move(verdict));
-  }
-  return all;
+    return verify_in_child(one, kKernelDeadline);
+  });
 }
 
 }  // namespace
@@ -251,6 +235,33 @@ Result<std::vector<bench::KernelCase>> select_kernels(std::vector<bench::KernelC
                         [&](const std::string& name) { return fits(kernel.id, name); });
   });
   return cases;
+}
+
+Verification verify_apart(const std::vector<std::string>& ids,
+                          const std::function<Result<Verification>(const std::string&)>& verify) {
+  Verification all;
+  for (const std::string& id : ids) {
+    const Result<Verification> result = verify(id);
+    if (!result) {
+      KernelVerdict verdict;
+      verdict.id = id;
+      verdict.verdict = Verdict::kFailed;
+      verdict.isa.why =
+          fmt::format("{}: the driver does not compile it: {}", id, result.error().message);
+      all.kernels.push_back(std::move(verdict));
+      continue;
+    }
+    all.device = result->device;
+    all.driver_info = result->driver_info;
+    all.family = result->family;
+    // An id may be another's beginning.
+    const auto same = std::find_if(result->kernels.begin(), result->kernels.end(),
+                                   [&](const KernelVerdict& kernel) { return kernel.id == id; });
+    if (same != result->kernels.end()) {
+      all.kernels.push_back(*same);
+    }
+  }
+  return all;
 }
 
 std::vector<bench::KernelCase> known_kernels() {

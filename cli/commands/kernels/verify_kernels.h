@@ -1,6 +1,7 @@
 // Compiles the kernels and checks their formulas, in a process that may crash.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct VerifyRequest {
 /// none.
 [[nodiscard]] Result<std::vector<bench::KernelCase>> select_kernels(
     std::vector<bench::KernelCase> cases, const std::vector<std::string>& wanted);
+
+/// Each kernel by a call of its own, to name those that the driver crashes on.
+[[nodiscard]] Verification verify_apart(
+    const std::vector<std::string>& ids,
+    const std::function<Result<Verification>(const std::string&)>& verify);
 
 /// Every case, as for a device that has every feature.
 [[nodiscard]] std::vector<bench::KernelCase> known_kernels();

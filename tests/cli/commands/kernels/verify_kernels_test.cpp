@@ -1,0 +1,84 @@
+#include "cli/commands/kernels/verify_kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "cli/commands/kernels/radv.h"
+
+namespace gputrace::commands {
+namespace {
+
+std::vector<bench::KernelCase> cases_named(const std::vector<std::string>& ids) {
+  std::vector<bench::KernelCase> cases;
+  for (const std::string& id : ids) {
+    cases.emplace_back().id = id;
+  }
+  return cases;
+}
+
+std::vector<std::string> selected(const std::vector<std::string>& wanted) {
+  const auto result =
+      select_kernels(cases_named({"peak.fp32", "peak.fp32.wave32", "peak.fp16", "peaks"}), wanted);
+  if (!result) {
+    return {result.error().message.substr(0, 25)};
+  }
+  std::vector<std::string> ids;
+  for (const bench::KernelCase& kernel : *result) {
+    ids.push_back(kernel.id);
+  }
+  return ids;
+}
+
+TEST_CASE("kernels are named by their id or its beginning up to a dot") {
+  using Ids = std::vector<std::string>;
+  CHECK(selected({}).size() == 4);
+  CHECK(selected({"peak"}) == Ids{"peak.fp32", "peak.fp32.wave32", "peak.fp16"});
+  CHECK(selected({"peak.fp32"}) == Ids{"peak.fp32", "peak.fp32.wave32"});
+  CHECK(selected({"peak.fp16", "peaks"}) == Ids{"peak.fp16", "peaks"});
+  CHECK(selected({"peaks", "pea"}) == Ids{"no kernel is named pea, o"});
+}
+
+TEST_CASE("every known kernel has an id of its own and a description") {
+  std::set<std::string> ids;
+  for (const bench::KernelCase& kernel : known_kernels()) {
+    CAPTURE(kernel.id);
+    CHECK(ids.insert(kernel.id).second);
+    CHECK_FALSE(kernel.description.empty());
+  }
+  CHECK_FALSE(ids.empty());
+}
+
+TEST_CASE("a kernel that the driver crashes on is named, the others are verified") {
+  const auto verify = [](const std::string& id) -> Result<Verification> {
+    if (id == "b") {
+      return fail(ErrorCode::kIo, "the process crashed (signal 6, Aborted)");
+    }
+    KernelVerdict good;
+    good.id = id;
+    good.verdict = Verdict::kPassed;
+    KernelVerdict longer = good;
+    longer.id = id + ".more";
+    return Verification{"GPU", "Mesa", "vega10", {longer, good}};
+  };
+  const Verification all = verify_apart({"a", "b", "c"}, verify);
+  CHECK(all.device == "GPU");
+  REQUIRE(all.kernels.size() == 3);
+  CHECK(all.kernels[0].id == "a");
+  CHECK(all.kernels[1].verdict == Verdict::kFailed);
+  CHECK(all.kernels[1].isa.why ==
+        "b: the driver does not compile it: the process crashed (signal 6, Aborted)");
+  CHECK(all.kernels[2].verdict == Verdict::kPassed);
+}
+
+TEST_CASE("families that Mesa renamed are tried under both names") {
+  using Names = std::vector<std::string>;
+  CHECK(spellings_of("gfx1103_r1") == Names{"gfx1103_r1", "phoenix"});
+  CHECK(spellings_of("phoenix") == Names{"phoenix", "gfx1103_r1"});
+  CHECK(spellings_of("vega10") == Names{"vega10"});
+}
+
+}  // namespace
+}  // namespace gputrace::commands
