@@ -1,8 +1,10 @@
 #define CHAINS_DO(STEP) \
   STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+// Of a lane's chains, so far that no compiler loads two at once.
+const uint kPlacesApart = 64;
 #define LOAD(c)                                      \
   if (CHAINS > c) {                                  \
-    p##c = FROM_PLACE(places[c * stride + position]); \
+    p##c = FROM_PLACE(places[c * kPlacesApart + position]); \
   }
 #define HOP(c)        \
   if (CHAINS > c) {   \
@@ -10,13 +12,12 @@
   }
 #define STORE(c)                                    \
   if (CHAINS > c) {                                 \
-    places[c * stride + position] = TO_PLACE(p##c); \
+    places[c * kPlacesApart + position] = TO_PLACE(p##c); \
   }
 #define HOP_4 CHAINS_DO(HOP) CHAINS_DO(HOP) CHAINS_DO(HOP) CHAINS_DO(HOP)
 
 void main() {
   POINTER p0, p1, p2, p3, p4, p5, p6, p7;
-  const uint stride = gl_WorkGroupSize.x;
   // A position that may differ between lanes makes every load of the chain one of the vector path.
   // In a group of one thread the local index is known to be 0; the index in the subgroup is not.
   const uint position = SCALAR == 1                ? 0

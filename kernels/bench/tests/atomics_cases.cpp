@@ -216,6 +216,8 @@ KernelCase atomic_case(const AtomicShape& shape, const vulkan::DeviceFacts& fact
     kernel.formula = {{.operation = local ? Operation::kSharedAtomic : Operation::kAtomic,
                        .per_trip = kAtomicsPerTrip,
                        .once = 0}};
+  } else {
+    kernel.max_code_bytes = std::nullopt;
   }
   if (!local) {
     kernel.read_bytes_per_trip = static_cast<double>(kAtomicsPerTrip) * word_bytes;

@@ -13,6 +13,8 @@ namespace {
 /// Of a wave; more have not been met.
 constexpr std::uint32_t kMaxLanes = 64;
 constexpr std::uint32_t kUsualLanes = 32;
+/// Words from the place of a lane's chain to that of its next, as in the shader.
+constexpr std::uint32_t kPlacesApart = 64;
 
 struct ChasePush {
   std::uint64_t base = 0;
@@ -35,7 +37,7 @@ template <class Visit>
 void for_each_walker(std::uint32_t lanes, std::uint32_t chains, Visit visit) {
   for (std::uint32_t chain = 0; chain < chains; ++chain) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      visit(std::size_t{chain} * lanes + lane, lane, chain);
+      visit(std::size_t{chain} * kPlacesApart + lane, lane, chain);
     }
   }
 }
@@ -114,7 +116,8 @@ KernelCase chase_case(const ChaseShape& shape, const vulkan::DeviceFacts& facts,
     kernel.needs = {Requirement::kBufferAddresses, Requirement::kInt64};
   }
 
-  BufferNeed places{.binding = 0, .bytes = std::uint64_t{lanes} * chains * 4, .fill = nullptr};
+  BufferNeed places{
+      .binding = 0, .bytes = std::uint64_t{kPlacesApart} * chains * 4, .fill = nullptr};
   places.fill = [cycle, lanes, chains](std::span<std::byte> memory) {
     for_each_walker(lanes, chains, [&](std::size_t word, std::uint32_t lane, std::uint32_t chain) {
       const std::uint32_t offset =
