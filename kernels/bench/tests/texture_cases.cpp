@@ -48,11 +48,18 @@ struct Place {
   std::uint32_t y = 0;
 };
 
+std::uint32_t seed(std::uint32_t x, std::uint32_t y) {
+  std::uint32_t hash = ((y << 16U) + x) * 0x85ebca6bU;
+  hash ^= hash >> 15U;
+  hash *= 0xc2b2ae35U;
+  return hash ^ (hash >> 16U);
+}
+
 /// Where a pixel fetches: the texel, or the one to the lower right of the corner it fetches at.
 class Places {
  public:
   Places(const TextureShape& shape, std::uint32_t x, std::uint32_t y)
-      : shape_(shape), at_{x, y}, counter_((y << 16U) + x) {
+      : shape_(shape), at_{x, y}, state_(seed(x, y)) {
     if (shape.bilinear && shape.access == TextureAccess::kCoherent) {
       at_ = {x + 1, y + 1};
     }
@@ -63,18 +70,15 @@ class Places {
       ++at_.x;
       return at_;
     }
-    counter_ += 0x9e3779b9U;
-    std::uint32_t hash = counter_ * 0x85ebca6bU;
-    hash ^= hash >> 15U;
-    hash *= 0xc2b2ae35U;
-    const std::uint32_t unused = 32 - side_bits(shape_);
-    return {hash >> unused, (hash << 14U) >> unused};
+    const std::uint32_t before = state_ & 0xffffffU;
+    state_ = before * 0x5bd1e9U + 0x9e3779b9U;
+    return {state_ >> (32 - side_bits(shape_)), before >> (24 - side_bits(shape_))};
   }
 
  private:
   const TextureShape& shape_;
   Place at_;
-  std::uint32_t counter_;
+  std::uint32_t state_;
 };
 
 std::array<double, 4> fetched(const TextureShape& shape, Place at) {
