@@ -50,7 +50,7 @@ RateCheck check_rate(const KernelCase& kernel, const Launch& launch, double run_
   }
   if (*rate > *reference_per_ns * kRateMargin) {
     return {.proof = analysis::Proof::kFailed,
-            .why = fmt::format("{}: {:.3g} Gop/s, more than the device's {:.3g} Gop/s of fp32 "
+            .why = fmt::format("{}: {:.4g} Gop/s, more than the device's {:.4g} Gop/s of fp32 "
                                "additions: a part of the work did not run",
                                kernel.id, *rate, *reference_per_ns)};
   }

@@ -66,19 +66,24 @@ class Roofline {
       : context_(context),
         request_(request),
         facts_(context.runner.facts()),
-        progress_(context, expected_points()) {}
+        progress_(context, expected_points()) {
+    progress_.additions = test_of("roofline.additions", "GOP/s", "time", "");
+  }
 
   std::vector<TestResult> run() {
-    measure_additions(progress_);
     if (request_.article) {
       run_article();
-      return std::move(tests_);
+    } else {
+      run_peaks();
+      run_bandwidth();
     }
-    run_peaks();
-    run_bandwidth();
-    if (!request_.ceilings_only) {
+    if (!request_.article && !request_.ceilings_only) {
       run_levels();
       run_sweep();
+    }
+    conclude(progress_.additions);
+    if (!progress_.additions.series.empty()) {
+      tests_.push_back(std::move(progress_.additions));
     }
     return std::move(tests_);
   }
@@ -86,18 +91,18 @@ class Roofline {
  private:
   [[nodiscard]] std::size_t expected_points() const {
     if (request_.article) {
-      return 1 + 2 * article_fmas().size();
+      return 2 * article_fmas().size();
     }
     const std::size_t sizes = std::max<std::size_t>(facts_.subgroup_sizes.size(), 1);
     if (request_.ceilings_only) {
-      return 1 + sizes + 1;
+      return sizes + 1;
     }
-    return 1 + sizes * kArithmetics.size() + kStreams.size() +
+    return sizes * kArithmetics.size() + kStreams.size() +
            working_sets(facts_, context_.quick).size() + sweep_trips(std::nullopt).size() +
            kExpectedHalfSteps;
   }
 
-  /// Points that were planned go on as new tests; concludes them.
+  /// Adds the tests to the results, but those without a point, and concludes them.
   void measure(std::vector<RooflineKernel> kernels, std::vector<RooflinePoint> points,
                std::vector<TestResult> tests) {
     measure_points(progress_, std::move(kernels), points, tests);

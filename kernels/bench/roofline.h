@@ -21,8 +21,9 @@ struct RooflineRequest {
 /// - "roofline.bandwidth": GB/s of read, write, copy and triad; derived "dram.read" and so on;
 /// - "roofline.levels": GB/s by working set; derived "level.1" and so on, and "level.1.size";
 /// - "roofline.sweep": GFLOPS by arithmetic intensity, half steps around the ridge;
-/// or "roofline.article.chains1" and "roofline.article.chains4". After a lost device what was
-/// measured is kept, and the device is opened again for the parts that follow.
+/// or "roofline.article.chains1" and "roofline.article.chains4"; then "roofline.additions", GOP/s
+/// of fp32 additions at several times, which the rates of all others were held against. After a
+/// lost device what was measured is kept, and the device is opened again for the parts that follow.
 [[nodiscard]] std::vector<analysis::TestResult> run_roofline(TestContext& context,
                                                              const RooflineRequest& request);
 

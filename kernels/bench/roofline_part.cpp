@@ -45,9 +45,11 @@ void add_counts(TestResult& test, const std::vector<analysis::CountCheck>& count
   }
 }
 
-void enter_rate(const KernelCase& kernel, const MeasuredPoint& measured, const Timing& timing,
-                const std::optional<double>& additions_per_ns, BenchPoint& point,
-                TestResult& test) {
+/// `kernel` by value: points may share one, and a reason names the point.
+void enter_rate(KernelCase kernel, const std::string& label, const MeasuredPoint& measured,
+                const Timing& timing, const std::optional<double>& additions_per_ns,
+                BenchPoint& point, TestResult& test) {
+  kernel.id = label;
   const RateCheck rate = check_rate(kernel, measured.launch, timing.median_ns, additions_per_ns);
   test.rate = combine(test.rate, rate.proof);
   if (rate.proof == analysis::Proof::kFailed && point.status == TestStatus::kOk) {
@@ -60,20 +62,25 @@ void enter_rate(const KernelCase& kernel, const MeasuredPoint& measured, const T
 class Measurement {
  public:
   Measurement(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
-              const std::vector<RooflinePoint>& points)
-      : progress_(progress),
-        kernels_(std::move(kernels)),
-        points_(points),
-        proven_(kernels_.size()),
-        errors_(kernels_.size()),
-        notes_(kernels_.size()),
-        entered_(points.size()) {}
+              std::vector<RooflinePoint> points)
+      : progress_(progress), kernels_(std::move(kernels)), points_(std::move(points)) {
+    if (!progress.context.runner.simulated()) {
+      add_additions();
+    }
+    proven_.resize(kernels_.size());
+    errors_.resize(kernels_.size());
+    notes_.resize(kernels_.size());
+    entered_.resize(points_.size());
+  }
 
   void run() {
     std::vector<std::size_t> order(kernels_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::mt19937_64 random(progress_.context.options.seed);
     std::shuffle(order.begin(), order.end(), random);
+    if (with_additions_) {
+      std::rotate(order.begin(), std::ranges::find(order, points_.front().kernel), order.end());
+    }
     const std::uint64_t budget = budget_bytes();
     for (auto next = order.begin(); next != order.end();) {
       std::uint64_t bytes = 0;
@@ -95,8 +102,12 @@ class Measurement {
     for (std::size_t p = 0; p < points_.size(); ++p) {
       // A point that Ctrl-C came before is not there.
       if (entered_[p]) {
-        TestResult& test = tests[points_[p].test];
-        series_of(test, points_[p].series).points.push_back(std::move(entered_[p]->point));
+        TestResult& test = is_additions(p) ? progress_.additions : tests[points_[p].test];
+        auto& points = series_of(test, points_[p].series).points;
+        points.push_back(std::move(entered_[p]->point));
+        if (is_additions(p)) {
+          points.back().x = static_cast<double>(points.size());
+        }
         test.result = combine(test.result, entered_[p]->proofs.result);
         test.isa = combine(test.isa, entered_[p]->proofs.isa);
         test.rate = combine(test.rate, entered_[p]->proofs.rate);
@@ -110,6 +121,18 @@ class Measurement {
     BenchPoint point;
     TestResult proofs;  ///< nothing but its proofs and counts
   };
+
+  /// They come first, so that their rate is known when those of the others are looked at.
+  void add_additions() {
+    with_additions_ = true;
+    kernels_.push_back({.sized = additions_case(progress_.context.runner.facts())});
+    points_.insert(
+        points_.begin(),
+        RooflinePoint{.kernel = kernels_.size() - 1, .label = "additions.fp32", .series = {}});
+    progress_.expect(1);
+  }
+
+  [[nodiscard]] bool is_additions(std::size_t point) const { return with_additions_ && point == 0; }
 
   /// Half of what is needed is for the fresh buffers of a proof.
   [[nodiscard]] std::uint64_t budget_bytes() const {
@@ -238,16 +261,30 @@ class Measurement {
     point.p5 = work / measured.timing->p95_ns;
     point.p95 = work / measured.timing->p5_ns;
     enter_timing(*measured.timing, point);
-    enter_rate(kernel, measured, *measured.timing, progress_.additions_per_ns, point,
-               entered.proofs);
+    if (is_additions(p)) {
+      note_additions(kernel, measured.launch, *measured.timing, point);
+    } else {
+      enter_rate(kernel, planned.label, measured, *measured.timing, progress_.additions_per_ns,
+                 point, entered.proofs);
+    }
     if (point.why.empty()) {
       point.why = notes_[planned.kernel];
     }
   }
 
+  /// By its fastest runs: others must not look too fast because it was disturbed.
+  void note_additions(const KernelCase& kernel, const Launch& launch, const Timing& timing,
+                      const BenchPoint& point) {
+    const auto rate = lane_operations_per_ns(kernel, launch, timing.p5_ns);
+    if (rate && point.status == TestStatus::kOk) {
+      progress_.additions_per_ns = std::max(progress_.additions_per_ns.value_or(0), *rate);
+    }
+  }
+
   RooflineProgress& progress_;
   std::vector<RooflineKernel> kernels_;
-  const std::vector<RooflinePoint>& points_;
+  std::vector<RooflinePoint> points_;
+  bool with_additions_ = false;  ///< the first point is that of the additions
   std::vector<std::optional<ProvenKernel>> proven_;
   std::vector<std::optional<Error>> errors_;
   std::vector<std::string> notes_;
@@ -298,16 +335,6 @@ void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kern
   Measurement measurement(progress, std::move(kernels), points);
   measurement.run();
   measurement.enter(tests);
-}
-
-void measure_additions(RooflineProgress& progress) {
-  std::vector<TestResult> tests(1);
-  const std::vector<RooflinePoint> points{{.label = "additions.fp32", .series = "fp32"}};
-  measure_points(progress, {{.sized = additions_case(progress.context.runner.facts())}}, points,
-                 tests);
-  if (const BenchPoint* best = best_point(tests.front()); best != nullptr) {
-    progress.additions_per_ns = best->median;
-  }
 }
 
 analysis::DerivedValue ceiling_of(const BenchPoint& point, std::string what, std::string unit,

@@ -55,8 +55,10 @@ class RooflineProgress {
   [[nodiscard]] bool cancelled() const;
 
   TestContext& context;
-  /// Proof of the rate: see check_rate().
-  std::optional<double> additions_per_ns;
+  /// Of fp32 additions, measured again with every part: what the rates of all others are held
+  /// against, and a witness of clocks that change on the way.
+  analysis::TestResult additions;
+  std::optional<double> additions_per_ns;  ///< the fastest so far
   /// Set when the device was lost and could not be opened again.
   std::optional<Error> lost;
 
@@ -70,17 +72,14 @@ class RooflineProgress {
   std::int64_t start_ns_ = 0;
 };
 
-/// Prepares and proves the kernels, in shuffled order and as many at a time as memory is for,
-/// measures the points on them, and appends each to its series in its test, in the order given. A
-/// kernel that cannot run makes its points skipped or failed; where memory is short a smaller one
-/// takes its place, and says so. After a lost device it is opened again for the parts that follow.
-/// Tests are not concluded.
+/// Prepares and proves the kernels, and one of additions with them (none on a simulated GPU), in
+/// shuffled order and as many at a time as memory is for, measures the points on them, and appends
+/// each to its series in its test, in the order given. A kernel that cannot run makes its points
+/// skipped or failed; where memory is short a smaller one takes its place, and says so. After a
+/// lost device it is opened again for the parts that follow. Tests are not concluded.
 void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
                     const std::vector<RooflinePoint>& points,
                     std::vector<analysis::TestResult>& tests);
-
-/// One point, whose rate those of all others are held against: RooflineProgress::additions_per_ns.
-void measure_additions(RooflineProgress& progress);
 
 /// A ceiling from a measured point: its median, p5 and p95.
 [[nodiscard]] analysis::DerivedValue ceiling_of(const analysis::BenchPoint& point, std::string what,

@@ -74,9 +74,10 @@ SizedCase additions_case(const vulkan::DeviceFacts& facts) {
   kernel.check = [threads = kernel.group_threads](const Launch& launch, const Outputs& outputs) {
     return check(launch, outputs, threads);
   };
-  kernel.stimulus = stimulus_of(
-      kernel, Arithmetic::kFp32,
-      {.access = Access::kResident, .footprint_bytes = 1.0 * kThreadBytes * kernel.group_threads});
+  kernel.stimulus = stimulus_of(kernel, Arithmetic::kFp32,
+                                {.access = Access::kResident,
+                                 .footprint_bytes = 1.0 * kThreadBytes * kernel.group_threads,
+                                 .stores_stay_in_cache = true});
   sized.launch.groups = facts.is_cpu ? 512 : std::min(8192U, facts.max_groups_x);
   sized.scale_trips = true;
   return sized;

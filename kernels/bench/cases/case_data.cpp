@@ -26,6 +26,7 @@ void fill_with_floats(std::span<std::byte> buffer) {
 std::vector<std::uint64_t> sample_of(std::uint64_t count, std::uint64_t wanted) {
   std::vector<std::uint64_t> sample;
   const std::uint64_t taken = std::min(count, wanted);
+  sample.reserve(taken);
   for (std::uint64_t i = 0; i < taken; ++i) {
     sample.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
   }
@@ -51,7 +52,9 @@ std::function<Stimulus(const Launch&)> stimulus_of(const KernelCase& kernel, Ari
   };
   const Amount flops{kernel.flops_per_trip, kernel.flops_once};
   const Amount read{kernel.read_bytes_per_trip, kernel.read_bytes_once};
-  const Amount written{kernel.written_bytes_per_trip, kernel.written_bytes_once};
+  const Amount written = memory.stores_stay_in_cache
+                             ? Amount{}
+                             : Amount{kernel.written_bytes_per_trip, kernel.written_bytes_once};
   return [fixed, flops, read, written, each_trip = memory.step_each_trip](const Launch& launch) {
     Stimulus stimulus = fixed;
     stimulus.launches = launch.repeats;

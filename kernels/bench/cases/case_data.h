@@ -53,6 +53,8 @@ struct MemoryUseOfKernel {
   Access access = Access::kNone;
   double footprint_bytes = 0;
   bool step_each_trip = false;  ///< else one dependent step a thread
+  /// Stores go to a few places again and again: none of them reaches memory.
+  bool stores_stay_in_cache = false;
 };
 
 /// For KernelCase::stimulus. The case's formula must be complete.

@@ -32,10 +32,7 @@ void PixelTables::add_point(const PixelPoint& point) {
 }
 
 std::vector<TestResult> PixelTables::measure(TestContext& context) {
-  RooflineProgress progress(context, points_.size() + 1);
-  if (!context.runner.simulated()) {
-    measure_additions(progress);
-  }
+  RooflineProgress progress(context, points_.size());
   measure_points(progress, std::move(kernels_), points_, tests_);
   for (TestResult& test : tests_) {
     for (BenchSeries& series : test.series) {

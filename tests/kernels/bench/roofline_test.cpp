@@ -60,7 +60,10 @@ TEST_CASE("the ceilings of a device are found") {
   CHECK_FALSE(derived(tests, "level.3").has_value());
   for (const TestResult& test : tests) {
     CAPTURE(test.id);
-    if (test.status == TestStatus::kOk) {
+    if (test.id == "roofline.additions") {
+      CHECK(test.series.front().points.size() == 5);
+      CHECK(test.result == analysis::Proof::kPassed);
+    } else if (test.status == TestStatus::kOk) {
       CHECK(test.result == analysis::Proof::kPassed);
       CHECK(test.isa == analysis::Proof::kNotDone);
       CHECK(test.rate == analysis::Proof::kPassed);
@@ -116,6 +119,16 @@ TEST_CASE("a kernel that runs faster than additions can is suspect, and no ceili
   CHECK(fp16.series.front().points.front().median.has_value());
   CHECK_FALSE(derived(tests, "peak.fp16.wave32").has_value());
   CHECK(derived(tests, "peak.fp32").has_value());
+}
+
+TEST_CASE("without additions to compare with no rate is proven, and a test says why") {
+  ModelRunner runner;
+  runner.wrong = {"additions.fp32"};
+  auto context = context_of(runner);
+  const auto tests = bench::run_roofline(context, {});
+  CHECK(find(tests, "roofline.additions").status == TestStatus::kFailed);
+  CHECK(find(tests, "roofline.peak.fp32").rate == analysis::Proof::kNotDone);
+  CHECK(find(tests, "roofline.peak.fp32").status == TestStatus::kOk);
 }
 
 TEST_CASE("a wrong result fails its test and leaves the others") {
@@ -200,7 +213,7 @@ TEST_CASE("for a power sweep the peak and the copy are measured alone") {
   ModelRunner runner;
   auto context = context_of(runner);
   const auto tests = bench::run_roofline(context, {.ceilings_only = true});
-  REQUIRE(tests.size() == 2);
+  REQUIRE(tests.size() == 3);
   CHECK(derived(tests, "peak.fp32").has_value());
   CHECK(derived(tests, "dram.copy").has_value());
   CHECK_FALSE(derived(tests, "dram.read").has_value());
