@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/bench/machine_folder.h"
@@ -57,6 +58,12 @@ ListedSession look_at(const std::filesystem::path& file) {
   if (longest != segments.end()) {
     session.segment = longest->description;
   }
+  Result<std::vector<store::ResultRun>> results = reader->results();
+  if (!results) {
+    session.broken = results.error().message;
+    return session;
+  }
+  session.results = std::move(*results);
   return session;
 }
 

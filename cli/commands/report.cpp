@@ -11,6 +11,7 @@
 #include "cli/commands/arguments.h"
 #include "cli/commands/command.h"
 #include "cli/commands/report/background_files.h"
+#include "cli/commands/report/machine_report.h"
 #include "cli/commands/report/moment.h"
 #include "cli/commands/report/report_builder.h"
 #include "cli/commands/report/time_offset.h"
@@ -32,11 +33,12 @@ Usage: gputrace report [OPTIONS] [FILE]
 
 Without FILE the newest session of `gputrace list` is taken. With --since it is
 what gputraced has sampled in the background since then, a report for each GPU
-and day.
+and day. Of a file of a roofline or a bench the results come first.
 
 Options:
   --json          print JSON (schema gputrace.report/1) instead of text; with
-                  --since one document a line
+                  --since one document a line. Of a roofline or a bench its
+                  results (gputrace.bench/1)
   --from TIME     leave out what was before TIME: seconds (12.5) or 1:30 from
                   the session's start
   --to TIME       leave out what was from TIME on
@@ -179,6 +181,17 @@ Status write_stdout(std::string_view text) {
 
 Status print_session(const store::SessionReader& session, const std::filesystem::path& path,
                      const regdb::RegisterDatabase& regdb, const Arguments& wanted) {
+  const Result<std::vector<store::ResultRun>> results = session.results();
+  if (!results) {
+    return tl::unexpected<Error>(results.error());
+  }
+  if (!results->empty()) {
+    const Status printed = write_stdout(wanted.json ? results_json(*results)
+                                                    : results_text(*results, wanted.text) + "\n");
+    if (!printed || wanted.json || !session.span()) {
+      return printed;
+    }
+  }
   const Result<report::Report> built = build_report(session, path, regdb, wanted.options);
   if (!built) {
     return tl::unexpected<Error>(built.error());

@@ -59,6 +59,20 @@ std::string safe(std::string_view text) {
   return report::escape_for_terminal(text, false);
 }
 
+/// Empty for what is no roofline and no bench.
+std::string tests_text(const ListedSession& session) {
+  if (session.results.empty()) {
+    return {};
+  }
+  std::size_t tests = 0;
+  bool cancelled = false;
+  for (const store::ResultRun& run : session.results) {
+    tests += run.tests.size();
+    cancelled = cancelled || run.cancelled;
+  }
+  return fmt::format("{} test{}{}", tests, tests == 1 ? "" : "s", cancelled ? ", cancelled" : "");
+}
+
 void print_session(const ListedSession& session) {
   fmt::print("{}\n", safe(session.file.filename().string()));
   if (session.broken) {
@@ -66,13 +80,23 @@ void print_session(const ListedSession& session) {
     return;
   }
   std::vector<std::string> facts{when_text(session)};
-  facts.push_back(session.duration_s ? length_text(*session.duration_s) : "no samples");
+  if (session.duration_s) {
+    facts.push_back(length_text(*session.duration_s));
+  } else if (session.results.empty()) {
+    facts.emplace_back("no samples");
+  }
+  if (std::string tests = tests_text(session); !tests.empty()) {
+    facts.push_back(std::move(tests));
+  }
   if (session.segment) {
     const sampler::GpuIdentity& gpu = session.segment->gpu;
     facts.push_back(safe(gpu.name) + (gpu.simulated ? " (SIMULATED)" : ""));
     if (session.segment->rate_hz) {
       facts.push_back(fmt::format("{:g} Hz", *session.segment->rate_hz));
     }
+  } else if (!session.results.empty()) {
+    const store::ResultRun& run = session.results.front();
+    facts.push_back(safe(run.device) + (run.simulated ? " (SIMULATED)" : ""));
   }
   if (session.description.kind != store::SessionKind::kRecording) {
     facts.emplace_back(store::to_string(session.description.kind));
@@ -132,6 +156,12 @@ nlohmann::ordered_json json_of(const ListedSession& session) {
                    {"pci", gpu.pci},
                    {"simulated", gpu.simulated}};
     json["rate_hz"] = or_null(session.segment->rate_hz);
+  }
+  for (const store::ResultRun& run : session.results) {
+    json["results"].push_back({{"device", run.device},
+                               {"simulated", run.simulated},
+                               {"cancelled", run.cancelled},
+                               {"tests", run.tests.size()}});
   }
   return json;
 }

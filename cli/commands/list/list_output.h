@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/ipc/control_message.h"
+#include "daemon/store/results.h"
 #include "daemon/store/session.h"
 
 namespace gputrace::commands {
@@ -19,6 +20,7 @@ struct ListedSession {
   bool in_use = false;
   std::optional<double> duration_s;
   std::optional<store::SegmentDescription> segment;  ///< the longest one
+  std::vector<store::ResultRun> results;             ///< of a roofline or a bench
 };
 
 void print_list_text(const std::vector<ListedSession>& sessions, const ipc::SessionsReply& kept);
