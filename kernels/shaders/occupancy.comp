@@ -14,7 +14,10 @@ layout(binding = 1, std430) readonly restrict buffer Nodes { uint next[]; };
 // Not readonly: loads from it must stay before the dwell, so that their registers are held.
 layout(binding = 2, std430) buffer Kept { uvec4 kept[]; };
 layout(binding = 3, std430) writeonly restrict buffer Results { uint results[]; };
-layout(push_constant) uniform Push { uint trips; };
+layout(push_constant) uniform Push {
+  uint trips;
+  uint stride;  // 0: all lanes follow one chain, and the compiler does not know it
+};
 
 shared uint spoil[SHARED_WORDS];
 
@@ -46,7 +49,7 @@ void main() {
     atomicMax(peak, now);
     atomicAdd(arrived, 1u);
   }
-  uint p = lane * 16u;
+  uint p = lane * stride;
   barrier();
   for (uint trip = 0; trip < trips; trip++) {
     HOP_4 HOP_4 HOP_4 HOP_4

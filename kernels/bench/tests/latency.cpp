@@ -139,7 +139,7 @@ void enter_difference(Job& job, const MeasuredPoint& whole, const MeasuredPoint&
   }
   const double median = per_hop(longer.median_ns);
   job.median.median = median;
-  job.median.p5 = std::min(per_hop(longer.p5_ns), median);
+  job.median.p5 = std::clamp(per_hop(longer.p5_ns), 0.0, median);
   job.median.p95 = std::max(per_hop(longer.p95_ns), median);
   enter_timing(longer, job.median);
   job.median.drifts = longer.drifts || shorter.drifts;

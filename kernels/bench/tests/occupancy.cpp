@@ -304,7 +304,10 @@ TestResult run_sweep(TestContext& context, const Sweep& sweep, std::optional<Err
   test.axis_unit = sweep.axis_unit;
   std::vector<Job> jobs;
   for (const OccupancyShape& shape : sweep.shapes) {
-    Job job{.shape = shape, .timed = !context.quick || jobs.empty(), .census = {}, .steps = {}};
+    Job job{.shape = shape,
+            .timed = !context.quick || jobs.empty() || context.runner.simulated(),
+            .census = {},
+            .steps = {}};
     job.census.x = job.steps.x = sweep.x(shape);
     jobs.push_back(std::move(job));
   }

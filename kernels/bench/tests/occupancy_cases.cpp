@@ -13,7 +13,7 @@ namespace gputrace::bench {
 namespace {
 
 constexpr std::uint32_t kKeptBlock = 16;
-/// Lanes after these begin and keep as the first ones do.
+/// Lanes after these keep the words of the first ones.
 constexpr std::uint32_t kDistinctLanes = 64;
 constexpr std::uint32_t kWordsPerNode = kNodeBytes / 4;
 
@@ -71,9 +71,9 @@ Status check_census(const std::string& id, const Launch& launch,
 Status check_results(const std::string& id, const OccupancyShape& shape, const RandomCycle& cycle,
                      const Launch& launch, std::span<const std::byte> results) {
   const std::uint64_t hops = std::uint64_t{kDwellHopsPerTrip} * launch.trips;
+  const std::uint32_t end = cycle.at(cycle.position_of(0) + hops) * kWordsPerNode;
   std::array<std::uint32_t, kDistinctLanes> expected{};
   for (std::uint32_t lane = 0; lane < kDistinctLanes; ++lane) {
-    const std::uint32_t end = cycle.at(cycle.position_of(lane) + hops) * kWordsPerNode;
     expected.at(lane) = expected_result(shape, lane, end);
   }
   for (std::uint32_t thread = 0; thread < shape.group_threads; ++thread) {
@@ -86,13 +86,32 @@ Status check_results(const std::string& id, const OccupancyShape& shape, const R
   return {};
 }
 
+std::uint32_t waves_of(const OccupancyShape& shape) {
+  return (shape.group_threads + kDistinctLanes - 1) / kDistinctLanes;
+}
+
+/// As RDNA's registers and local memory allow in waves of 64: 512 of the former a lane and SIMD, 32
+/// KiB of the latter a SIMD, up to 16 waves.
+std::uint32_t waves_per_simd(const OccupancyShape& shape) {
+  constexpr std::uint32_t kMostWaves = 16;
+  constexpr std::uint32_t kRegisters = 512;
+  constexpr std::uint32_t kOwnRegisters = 8;  ///< beside those that are kept
+  constexpr std::uint32_t kSharedBytes = 32768;
+  const std::uint32_t by_registers = kRegisters / (shape.kept_words + kOwnRegisters);
+  const std::uint32_t by_shared =
+      shape.shared_bytes == 0 ? kMostWaves : kSharedBytes * waves_of(shape) / shape.shared_bytes;
+  return std::max(1U, std::min({kMostWaves, by_registers, by_shared}));
+}
+
+/// All lanes of a wave follow one chain: it is described as one thread.
 Stimulus describe(const std::string& id, const OccupancyShape& shape, const Launch& launch) {
   Stimulus stimulus;
   stimulus.kernel = id;
-  stimulus.threads = static_cast<double>(launch.groups) * shape.group_threads *
-                     static_cast<double>(launch.repeats);
+  stimulus.threads =
+      static_cast<double>(launch.groups) * waves_of(shape) * static_cast<double>(launch.repeats);
   stimulus.launches = launch.repeats;
-  stimulus.group_threads = shape.group_threads;
+  stimulus.group_threads = 1;
+  stimulus.waves_per_simd = waves_per_simd(shape);
   stimulus.steps = static_cast<double>(kDwellHopsPerTrip) * launch.trips;
   stimulus.access = Access::kChase;
   stimulus.read_bytes = stimulus.steps * 4;
