@@ -96,8 +96,14 @@ void compile_for(const std::string& family, const fs::path& driver) {
   ::setenv("VK_ICD_FILENAMES", driver.c_str(), 1);  // the name before loader 1.3.207
   ::setenv("RADV_FORCE_FAMILY", family.c_str(), 1);
   ::setenv("AMD_FORCE_FAMILY", family.c_str(), 1);  // the name in newer Mesa
-  // Nothing of this is for the user's cache of shaders.
+  // Nothing of this is for the user's caches of shaders. RADV keeps its own pipelines in a file
+  // apart: once that is there it makes all of them with the device, those that draw as well, and
+  // Mesa 22.3 crashes on these for some GPUs that are not there.
   ::setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+  // RADV's cache of its own shaders, a file apart: with it a device is opened by compiling them
+  // all.
+  ::setenv("XDG_CACHE_HOME", "/nonexistent", 1);
+  ::setenv("XDG_CACHE_HOME", "/dev/null", 1);
 }
 
 }  // namespace gputrace::commands

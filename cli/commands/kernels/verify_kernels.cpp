@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "cli/commands/doctor/isolated_call.h"
@@ -49,9 +50,17 @@ bool fits(const std::string& id, const std::string& wanted) {
   return id == wanted || id.starts_with(wanted + ".");
 }
 
-KernelVerdict verify_one(vulkan::Device& device, const bench::KernelCase& kernel) {
+/// Whether pixel kernels are compiled too.
+enum class Pixels { kWith, kWithout };
+
+KernelVerdict verify_one(vulkan::Device& device, const bench::KernelCase& kernel, Pixels pixels) {
   KernelVerdict verdict;
   verdict.id = kernel.id;
+  if (kernel.target && pixels == Pixels::kWithout) {
+    verdict.verdict = Verdict::kSkipped;
+    verdict.isa.why = "the driver crashes on pixel shaders of a GPU that is not there";
+    return verdict;
+  }
   const auto executables = bench::compile(device, kernel);
   if (!executables) {
     verdict.verdict =
@@ -97,7 +106,7 @@ Result<vulkan::Device> open_device(const VerifyRequest& request) {
 }
 
 /// Everything in this process.
-Result<Verification> verify_here(const VerifyRequest& request) {
+Result<Verification> verify_here(const VerifyRequest& request, Pixels pixels) {
   auto device = open_device(request);
   if (!device) {
     return tl::unexpected(device.error());
@@ -109,7 +118,7 @@ Result<Verification> verify_here(const VerifyRequest& request) {
   const vulkan::ListedDevice& listed = device->facts().listed;
   Verification verification{listed.name, listed.driver_info, request.family, {}};
   for (const bench::KernelCase& kernel : *kernels) {
-    verification.kernels.push_back(verify_one(*device, kernel));
+    verification.kernels.push_back(verify_one(*device, kernel, pixels));
   }
   return verification;
 }
@@ -140,9 +149,10 @@ Result<std::string> in_child(const VerifyRequest& request, std::chrono::millisec
 }
 
 Result<Verification> verify_in_child(const VerifyRequest& request,
-                                     std::chrono::milliseconds deadline) {
+                                     std::chrono::milliseconds deadline,
+                                     Pixels pixels = Pixels::kWith) {
   const auto answer = in_child(request, deadline, [&]() -> Result<std::string> {
-    const Result<Verification> verification = verify_here(request);
+    const Result<Verification> verification = verify_here(request, pixels);
     if (!verification) {
       return tl::unexpected(verification.error());
     }
@@ -181,9 +191,11 @@ Result<VerifyRequest> with_known_family(VerifyRequest request) {
                           asked));
 }
 
-/// After a crash.
-Result<Verification> verify_one_by_one(const VerifyRequest& request) {
-  const auto ids = in_child(request, kOpenDeadline, [&]() -> Result<std::string> {
+/// The kernels that are meant, one a line: those that draw marked.
+constexpr std::string_view kDraws = "draws ";
+
+Result<std::vector<KernelName>> names_of(const VerifyRequest& request) {
+  const auto lines = in_child(request, kOpenDeadline, [&]() -> Result<std::string> {
     const auto device = open_device(request);
     if (!device) {
       return tl::unexpected(device.error());
@@ -192,26 +204,91 @@ Result<Verification> verify_one_by_one(const VerifyRequest& request) {
     if (!kernels) {
       return tl::unexpected(kernels.error());
     }
-    std::string lines;
+    std::string text;
     for (const bench::KernelCase& kernel : *kernels) {
-      lines += kernel.id + "\n";
+      text += fmt::format("{}{}\n", kernel.target ? kDraws : "", kernel.id);
     }
-    return lines;
+    return text;
   });
-  if (!ids) {
-    return fail(ids.error(), "the driver cannot be asked");
+  if (!lines) {
+    return fail(lines.error(), "the driver cannot be asked");
   }
-  std::vector<std::string> names;
-  std::string_view rest = *ids;
+  std::vector<KernelName> names;
+  std::string_view rest = *lines;
   while (!rest.empty()) {
-    names.emplace_back(rest.substr(0, rest.find('\n')));
-    rest.remove_prefix(names.back().size() + 1);
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    const bool draws = line.starts_with(kDraws);
+    line.remove_prefix(draws ? kDraws.size() : 0);
+    names.push_back({std::string(line), draws});
   }
-  return verify_apart(names, [&](const std::string& id) {
-    VerifyRequest one = request;
-    one.kernels = {id};
-    return verify_in_child(one, kKernelDeadline);
+  return names;
+}
+
+/// After a crash.
+Result<Verification> verify_in_parts(const VerifyRequest& request) {
+  Result<std::vector<KernelName>> names = names_of(request);
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  // Where all of one kind crash, the others are verified at once.
+  std::stable_partition(names->begin(), names->end(),
+                        [](const KernelName& name) { return !name.draws; });
+  return verify_apart(*names, [&](const std::vector<std::string>& ids) {
+    VerifyRequest part = request;
+    part.kernels = ids;
+    return verify_in_child(part, ids.size() == 1 ? kKernelDeadline : kDeadline);
   });
+}
+
+/// What is said of a kernel that the driver crashes on.
+KernelVerdict crashed(const KernelName& name, const std::string& family, const Error& error) {
+  KernelVerdict verdict;
+  verdict.id = name.id;
+  verdict.verdict = Verdict::kFailed;
+  verdict.isa.why = fmt::format("{}: the driver does not compile it: {}", name.id, error.message);
+  if (name.draws && !family.empty()) {
+    // Mesa 22.3 has no number of render backends for some GPUs that are not there (rembrandt), and
+    // divides by it for every pipeline that draws: that says nothing of the kernel.
+    verdict.verdict = Verdict::kSkipped;
+    verdict.isa.why =
+        fmt::format("{}: RADV crashes on it without the GPU: {}", name.id, error.message);
+  }
+  return verdict;
+}
+
+using Verify = std::function<Result<Verification>(const std::vector<std::string>&)>;
+
+/// Halves what crashes until it is one kernel.
+void verify_range(std::span<const KernelName> names, const Verify& verify, Verification& all,
+                  std::vector<std::pair<KernelName, Error>>& crashes) {
+  if (names.empty()) {
+    return;
+  }
+  std::vector<std::string> ids;
+  for (const KernelName& name : names) {
+    ids.push_back(name.id);
+  }
+  const Result<Verification> result = verify(ids);
+  if (!result && names.size() == 1) {
+    crashes.emplace_back(names.front(), result.error());
+    return;
+  }
+  if (!result) {
+    const std::size_t half = names.size() / 2;
+    verify_range(names.first(half), verify, all, crashes);
+    verify_range(names.subspan(half), verify, all, crashes);
+    return;
+  }
+  all.device = result->device;
+  all.driver_info = result->driver_info;
+  all.family = result->family;
+  for (const KernelVerdict& kernel : result->kernels) {
+    // An id may be another's beginning, which is then verified apart.
+    if (std::find(ids.begin(), ids.end(), kernel.id) != ids.end()) {
+      all.kernels.push_back(kernel);
+    }
+  }
 }
 
 }  // namespace
@@ -237,29 +314,12 @@ Result<std::vector<bench::KernelCase>> select_kernels(std::vector<bench::KernelC
   return cases;
 }
 
-Verification verify_apart(const std::vector<std::string>& ids,
-                          const std::function<Result<Verification>(const std::string&)>& verify) {
+Verification verify_apart(std::span<const KernelName> names, const Verify& verify) {
   Verification all;
-  for (const std::string& id : ids) {
-    const Result<Verification> result = verify(id);
-    if (!result) {
-      KernelVerdict verdict;
-      verdict.id = id;
-      verdict.verdict = Verdict::kFailed;
-      verdict.isa.why =
-          fmt::format("{}: the driver does not compile it: {}", id, result.error().message);
-      all.kernels.push_back(std::move(verdict));
-      continue;
-    }
-    all.device = result->device;
-    all.driver_info = result->driver_info;
-    all.family = result->family;
-    // An id may be another's beginning.
-    const auto same = std::find_if(result->kernels.begin(), result->kernels.end(),
-                                   [&](const KernelVerdict& kernel) { return kernel.id == id; });
-    if (same != result->kernels.end()) {
-      all.kernels.push_back(*same);
-    }
+  std::vector<std::pair<KernelName, Error>> crashes;
+  verify_range(names, verify, all, crashes);
+  for (const auto& [name, error] : crashes) {
+    all.kernels.push_back(crashed(name, all.family, error));
   }
   return all;
 }
@@ -299,8 +359,13 @@ Result<Verification> verify_kernels(const VerifyRequest& request) {
     known = std::move(*found);
   }
   Result<Verification> result = verify_in_child(known, kDeadline);
+  if (!result && is_crash(result.error()) && !known.family.empty()) {
+    // RADV of Mesa 22 knows no render backends of some families (rembrandt), and divides by their
+    // number in every pipeline that draws.
+    result = verify_in_child(known, kDeadline, Pixels::kWithout);
+  }
   if (!result && is_crash(result.error())) {
-    result = verify_one_by_one(known);
+    result = verify_in_parts(known);
   }
   return result;
 }

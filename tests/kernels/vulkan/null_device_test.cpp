@@ -81,6 +81,9 @@ TEST_CASE("RADV's null device compiles for a GPU that is not there, and says so 
     found = test::in_child([&] {
       test::use_driver("radeon_icd");
       ::setenv("RADV_FORCE_FAMILY", family, 1);
+      // No shader of this is for the user's caches, nor from them.
+      ::setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+      ::setenv("XDG_CACHE_HOME", "/nonexistent", 1);
       return look_at_null_device();
     });
     if (found.find("the child ended") == std::string::npos) {
