@@ -6,6 +6,7 @@
 #include <array>
 
 #include "kernels/bench/cases/case_data.h"
+#include "kernels/bench/cases/peak_matrix.h"
 #include "kernels/bench/cases/turning_pairs.h"
 
 namespace gputrace::bench {
@@ -236,8 +237,9 @@ void connect(KernelCase& kernel, const Kind& kind) {
     case Arithmetic::kInt32:
       return connect<Int32>(kernel, kind);
     case Arithmetic::kInt8Dot:
-    case Arithmetic::kMatrix:
       return connect<Int8Dot>(kernel, kind);
+    case Arithmetic::kMatrix:
+      break;  // of a shape of its own
   }
 }
 
@@ -262,6 +264,9 @@ std::string_view name_of(Arithmetic arithmetic) {
 
 SizedCase peak_case(const vulkan::DeviceFacts& facts, Arithmetic arithmetic,
                     std::optional<std::uint32_t> subgroup_size) {
+  if (arithmetic == Arithmetic::kMatrix) {
+    return matrix_peak_case(facts, subgroup_size);
+  }
   const Kind& kind = kind_of(arithmetic);
   SizedCase sized;
   KernelCase& kernel = sized.kernel;
@@ -290,7 +295,9 @@ SizedCase peak_case(const vulkan::DeviceFacts& facts, Arithmetic arithmetic,
   connect(kernel, kind);
   kernel.stimulus = stimulus_of(
       kernel, arithmetic,
-      {.access = Access::kResident, .footprint_bytes = thread_bytes * kernel.group_threads});
+      {.access = Access::kResident,
+       .footprint_bytes = thread_bytes * kernel.group_threads,
+       .stores_stay_in_cache = true});
   sized.launch.groups = facts.is_cpu ? kCpuGroups : std::min(kGpuGroups, facts.max_groups_x);
   sized.scale_trips = true;
   return sized;
@@ -308,6 +315,11 @@ std::vector<SizedCase> peak_cases(const vulkan::DeviceFacts& facts) {
       for (const auto& size : sizes) {
         cases.push_back(peak_case(facts, kind.arithmetic, size));
       }
+    }
+  }
+  if (has_matrix_peak(facts)) {
+    for (const auto& size : sizes) {
+      cases.push_back(matrix_peak_case(facts, size));
     }
   }
   return cases;
