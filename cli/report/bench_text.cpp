@@ -157,7 +157,8 @@ std::string format_figure(double value) {
     return "-";
   }
   const double size = std::abs(value);
-  if (size >= 999.95) {
+  constexpr double kLargeCount = 1e15;
+  if (size >= 999.95 || (size < kLargeCount && std::floor(size) == size)) {
     const std::string digits = format_count(static_cast<std::uint64_t>(std::min(size, 1e18) + 0.5));
     return value < 0 ? "-" + digits : digits;
   }

@@ -13,7 +13,7 @@ namespace gputrace::report {
 [[nodiscard]] std::string render_bench_text(const analysis::BenchRun& run,
                                             const TextOptions& options);
 
-/// Four digits: "0.0312", "4.951", "83.20", "4,012".
+/// Four digits: "0.0312", "4.951", "83.20", "4,012"; counts whole: "2".
 [[nodiscard]] std::string format_figure(double value);
 /// "64 B", "5.7 KiB", "128 MiB".
 [[nodiscard]] std::string format_bytes(double bytes);
