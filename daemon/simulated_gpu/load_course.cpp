@@ -84,7 +84,8 @@ LoadTotals LoadCourse::totals_at(std::int64_t time_ns) const {
     totals.add(idle_, seconds_of(time_ns));
   } else {
     const std::int64_t round_ns = phases_.back().end_ns;
-    const auto rounds = static_cast<double>(time_ns / round_ns);
+    const std::int64_t whole_rounds = time_ns / round_ns;
+    const auto rounds = static_cast<double>(whole_rounds);
     const Phase& phase = phase_at(time_ns % round_ns);
     totals.clock_cycles = rounds * round_.clock_cycles + phase.before.clock_cycles;
     totals.dram_read_bytes = rounds * round_.dram_read_bytes + phase.before.dram_read_bytes;

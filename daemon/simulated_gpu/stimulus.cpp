@@ -129,9 +129,8 @@ struct Block {
 
 Block texel_block(double bytes, double texel_bytes) {
   const auto texels = static_cast<unsigned>(std::max(1.0, bytes / texel_bytes));
-  const int halvings = std::bit_width(texels) - 1;
-  return {static_cast<double>(1U << static_cast<unsigned>(halvings + 1) / 2),
-          static_cast<double>(1U << static_cast<unsigned>(halvings) / 2)};
+  const auto halvings = static_cast<unsigned>(std::bit_width(texels)) - 1;
+  return {static_cast<double>(1U << (halvings + 1) / 2), static_cast<double>(1U << halvings / 2)};
 }
 
 /// Blocks that a footprint of 2x2 texels at a random place touches.

@@ -218,15 +218,15 @@ TEST_CASE("hundreds of plays keep their sums") {
   const auto playback = std::make_shared<Playback>(idle_scenario());
   const auto kernel = prepare(*playback, kStream);
   constexpr std::int64_t kPlayNs = 10'000'000;
-  constexpr int kPlays = 300;
-  for (int i = 0; i < kPlays; ++i) {
+  constexpr std::int64_t kPlays = 300;
+  for (std::int64_t i = 0; i < kPlays; ++i) {
     playback->begin(kernel, 2 * i * kPlayNs);
     playback->begin(nullptr, (2 * i + 1) * kPlayNs);
   }
   const std::int64_t end_ns = 2 * kPlays * kPlayNs;
   const SimulatedSensors sensors(playback);
   CHECK(sensors.at(end_ns).dram_read_bytes ==
-        Approx(kernel->load.dram_read_bytes_per_s * kPlays * 0.01));
+        Approx(kernel->load.dram_read_bytes_per_s * static_cast<double>(kPlays) * 0.01));
   const std::int64_t one = playback->busy_ns(Unit::kGui, end_ns - 2 * kPlayNs, end_ns);
   CHECK(playback->busy_ns(Unit::kGui, 0, end_ns) == kPlays * one);
   CHECK(one > kPlayNs * 8 / 10);
