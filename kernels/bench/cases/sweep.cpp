@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernels/bench/cases/case_data.h"
 #include "kernels/bench/cases/turning_pairs.h"
@@ -67,17 +68,20 @@ Status check(const std::string& id, std::uint32_t group_threads, const Launch& l
 }  // namespace
 
 std::vector<std::uint32_t> sweep_trips(std::optional<std::pair<double, double>> ridges) {
-  std::vector<std::uint32_t> trips;
-  for (double intensity = kSweepLowest; intensity <= kSweepHighest; intensity *= 2) {
-    trips.push_back(static_cast<std::uint32_t>(std::lround(intensity / kSweepStep)));
-    const double between = intensity * std::sqrt(2.0);
-    // Below four trips there is nothing between two steps.
-    if (ridges && between >= ridges->first / 2 && between <= ridges->second * 2 &&
-        between < kSweepHighest && trips.back() >= 2) {
-      trips.push_back(static_cast<std::uint32_t>(std::lround(between / kSweepStep)));
+  constexpr auto kLowest = static_cast<std::uint32_t>(kSweepLowest / kSweepStep);
+  constexpr auto kHighest = static_cast<std::uint32_t>(kSweepHighest / kSweepStep);
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t trips = kLowest; trips <= kHighest; trips *= 2) {
+    all.push_back(trips);
+    const double between = trips * std::numbers::sqrt2;
+    const double intensity = between * kSweepStep;
+    // Between one trip and two there is nothing.
+    if (ridges && intensity >= ridges->first / 2 && intensity <= ridges->second * 2 && trips >= 2 &&
+        trips < kHighest) {
+      all.push_back(static_cast<std::uint32_t>(std::lround(between)));
     }
   }
-  return trips;
+  return all;
 }
 
 SizedCase sweep_case(const vulkan::DeviceFacts& facts, std::uint32_t trips, std::uint64_t bytes) {
