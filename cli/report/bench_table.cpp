@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/report/bench_json.h"
@@ -34,7 +36,7 @@ std::string axis_text(const TestResult& test, double x) {
 }
 
 std::string spread_text(const BenchPoint& point) {
-  return point.p5 && point.p95
+  return point.p5 && point.p95 && std::isfinite(*point.p5) && std::isfinite(*point.p95)
              ? fmt::format("{} .. {}", format_figure(*point.p5), format_figure(*point.p95))
              : std::string();
 }
@@ -74,10 +76,10 @@ Row row_of(const TestResult& test, const BenchPoint& point) {
           point.median ? format_figure(*point.median) : "-",
           spread_text(point),
           point.samples > 0 ? fmt::format("{}", point.samples) : std::string(),
-          point.code_bytes ? format_bytes(*point.code_bytes) : std::string(),
+          whole_or_nothing(point.code_bytes),
           whole_or_nothing(point.vgprs),
           figure_or_nothing(point.waves_per_simd),
-          figure_or_nothing(point.power_w),
+          point.power_w ? fmt::format("{:.1f}", *point.power_w) : std::string(),
           clock_text(point),
           status_text(point)};
 }
@@ -96,7 +98,8 @@ std::vector<std::size_t> widths_of(const std::vector<Row>& rows) {
   return widths;
 }
 
-std::string lay_out(const Row& row, const std::vector<std::size_t>& widths) {
+std::string lay_out(const Row& row, const std::vector<std::size_t>& widths,
+                    std::string_view between) {
   std::string line;
   for (std::size_t column = 0; column < row.size(); ++column) {
     if (widths[column] == 0) {
@@ -105,7 +108,8 @@ std::string lay_out(const Row& row, const std::vector<std::size_t>& widths) {
     const std::string gap(widths[column] - std::min(widths[column], display_width(row[column])),
                           ' ');
     const bool left = column + 1 == row.size();
-    line += left ? "  " + row[column] : "  " + gap + row[column];
+    line += between;
+    line += left ? row[column] : gap + row[column];
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -137,10 +141,16 @@ void append_bench_table(Page& page, const TestResult& test) {
   }
   const bool names_in_rows = most_points == 1;
   const std::vector<std::size_t> widths = widths_of(rows);
+  // Two spaces between columns, one where the page is too narrow.
+  std::size_t total = names_in_rows ? name_width + 2 : 2;
+  for (const std::size_t width : widths) {
+    total += width == 0 ? 0 : width + 2;
+  }
+  const std::string_view between = total > page.width() ? " " : "  ";
   const auto row_line = [&](const std::string& name, const Row& row) {
     const std::string lead = names_in_rows ? name : std::string();
     const std::string gap(names_in_rows ? name_width - display_width(lead) : 0, ' ');
-    return "  " + lead + gap + lay_out(row, widths);
+    return "  " + lead + gap + lay_out(row, widths, between);
   };
   page.line(row_line("", rows.front()), Ink::kDim);
   std::size_t next = 1;
