@@ -311,8 +311,8 @@ std::vector<MeasuredPoint> measure(std::span<const PlannedPoint> plan,
       continue;
     }
     points[index] = Stretch(plan[index], options, observer, clock).measure();
-    if (points[index].error && device_is_lost(*points[index].error)) {
-      lost = points[index].error;
+    if (const auto& error = points[index].error; error && device_is_lost(*error)) {
+      lost = error;
     }
     if (options.progress) {
       const double per_point_s =

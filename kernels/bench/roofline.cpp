@@ -103,7 +103,7 @@ class Roofline {
   }
 
   /// Adds the tests to the results, but those without a point, and concludes them.
-  void measure(std::vector<RooflineKernel> kernels, std::vector<RooflinePoint> points,
+  void measure(std::vector<RooflineKernel> kernels, const std::vector<RooflinePoint>& points,
                std::vector<TestResult> tests) {
     measure_points(progress_, std::move(kernels), points, tests);
     for (TestResult& test : tests) {
@@ -140,7 +140,7 @@ class Roofline {
       }
     }
     const std::size_t first = tests_.size();
-    measure(std::move(kernels), std::move(points), std::move(tests));
+    measure(std::move(kernels), points, std::move(tests));
     for (std::size_t i = first; i < tests_.size(); ++i) {
       derive_peaks(tests_[i]);
     }
@@ -179,7 +179,7 @@ class Roofline {
                         .series = std::string(name_of(stream)),
                         .x_is_bytes = true});
     }
-    measure(std::move(kernels), std::move(points),
+    measure(std::move(kernels), points,
             {test_of("roofline.bandwidth", "GB/s", "bytes of a buffer", "B")});
     derive_bandwidth();
   }
@@ -209,8 +209,7 @@ class Roofline {
                         .series = "read",
                         .x = static_cast<double>(bytes)});
     }
-    measure(std::move(kernels), std::move(points),
-            {test_of("roofline.levels", "GB/s", "working set", "B")});
+    measure(std::move(kernels), points, {test_of("roofline.levels", "GB/s", "working set", "B")});
     derive_levels();
   }
 

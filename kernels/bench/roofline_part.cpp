@@ -22,6 +22,7 @@ namespace {
 
 /// For the proof of a result: enough trips for an error to show, few enough for a CPU to follow.
 constexpr std::uint32_t kProofTrips = 7;
+constexpr int kSecondLooks = 2;
 /// Smaller than this a working set tells nothing of memory.
 constexpr std::uint64_t kSmallestBytes = 1ULL << 20U;
 
@@ -42,19 +43,6 @@ void add_counts(TestResult& test, const std::vector<analysis::CountCheck>& count
     if (!known) {
       test.counts.push_back(count);
     }
-  }
-}
-
-/// `kernel` by value: points may share one, and a reason names the point.
-void enter_rate(KernelCase kernel, const std::string& label, const MeasuredPoint& measured,
-                const Timing& timing, const std::optional<double>& additions_per_ns,
-                BenchPoint& point, TestResult& test) {
-  kernel.id = label;
-  const RateCheck rate = check_rate(kernel, measured.launch, timing.median_ns, additions_per_ns);
-  test.rate = combine(test.rate, rate.proof);
-  if (rate.proof == analysis::Proof::kFailed && point.status == TestStatus::kOk) {
-    point.status = TestStatus::kSuspect;
-    point.why = rate.why;
   }
 }
 
@@ -101,17 +89,8 @@ class Measurement {
   void enter(std::vector<TestResult>& tests) {
     for (std::size_t p = 0; p < points_.size(); ++p) {
       // A point that Ctrl-C came before is not there.
-      if (entered_[p]) {
-        TestResult& test = is_additions(p) ? progress_.additions : tests[points_[p].test];
-        auto& points = series_of(test, points_[p].series).points;
-        points.push_back(std::move(entered_[p]->point));
-        if (is_additions(p)) {
-          points.back().x = static_cast<double>(points.size());
-        }
-        test.result = combine(test.result, entered_[p]->proofs.result);
-        test.isa = combine(test.isa, entered_[p]->proofs.isa);
-        test.rate = combine(test.rate, entered_[p]->proofs.rate);
-        add_counts(test, entered_[p]->proofs.counts);
+      if (auto& entered = entered_[p]) {
+        enter(p, *entered, is_additions(p) ? progress_.additions : tests[points_[p].test]);
       }
     }
   }
@@ -121,6 +100,18 @@ class Measurement {
     BenchPoint point;
     TestResult proofs;  ///< nothing but its proofs and counts
   };
+
+  void enter(std::size_t p, Entered& entered, TestResult& test) const {
+    auto& points = series_of(test, points_[p].series).points;
+    points.push_back(std::move(entered.point));
+    if (is_additions(p)) {
+      points.back().x = static_cast<double>(points.size());
+    }
+    test.result = combine(test.result, entered.proofs.result);
+    test.isa = combine(test.isa, entered.proofs.isa);
+    test.rate = combine(test.rate, entered.proofs.rate);
+    add_counts(test, entered.proofs.counts);
+  }
 
   /// They come first, so that their rate is known when those of the others are looked at.
   void add_additions() {
@@ -226,6 +217,7 @@ class Measurement {
     for (std::size_t i = 0; i < planned.size(); ++i) {
       enter_measured(planned[i], measured[i]);
     }
+    enter_rates(plan, planned, measured);
   }
 
   void enter_unmeasured(std::size_t p) {
@@ -243,29 +235,29 @@ class Measurement {
 
   void enter_measured(std::size_t p, const MeasuredPoint& measured) {
     const RooflinePoint& planned = points_[p];
-    if (!measured.timing && !measured.error) {
+    const auto& timing = measured.timing;
+    const auto& error = measured.error;
+    const auto& proven = proven_[planned.kernel];
+    if ((!timing && !error) || !proven) {
       return;
     }
     Entered& entered = entered_[p].emplace();
     BenchPoint& point = entered.point;
     point.x = x_of(planned);
-    enter_proofs(*proven_[planned.kernel], point, entered.proofs);
-    if (!measured.timing) {
-      enter_error(*measured.error, point);
-      note_loss(*measured.error);
+    enter_proofs(*proven, point, entered.proofs);
+    if (!timing) {
+      enter_error(*error, point);
+      note_loss(*error);
       return;
     }
     const KernelCase& kernel = kernels_[planned.kernel].sized.kernel;
     const double work = planned.work(kernel, measured.launch);
-    point.median = work / measured.timing->median_ns;
-    point.p5 = work / measured.timing->p95_ns;
-    point.p95 = work / measured.timing->p5_ns;
-    enter_timing(*measured.timing, point);
-    if (is_additions(p)) {
-      note_additions(kernel, measured.launch, *measured.timing, point);
-    } else {
-      enter_rate(kernel, planned.label, measured, *measured.timing, progress_.additions_per_ns,
-                 point, entered.proofs);
+    point.median = work / timing->median_ns;
+    point.p5 = work / timing->p95_ns;
+    point.p95 = work / timing->p5_ns;
+    enter_timing(*timing, point);
+    if (is_additions(p) && point.status == TestStatus::kOk) {
+      note_additions(measured);
     }
     if (point.why.empty()) {
       point.why = notes_[planned.kernel];
@@ -273,11 +265,53 @@ class Measurement {
   }
 
   /// By its fastest runs: others must not look too fast because it was disturbed.
-  void note_additions(const KernelCase& kernel, const Launch& launch, const Timing& timing,
-                      const BenchPoint& point) {
-    const auto rate = lane_operations_per_ns(kernel, launch, timing.p5_ns);
-    if (rate && point.status == TestStatus::kOk) {
+  void note_additions(const MeasuredPoint& measured) {
+    const auto rate = measured.timing
+                          ? lane_operations_per_ns(kernels_[points_.front().kernel].sized.kernel,
+                                                   measured.launch, measured.timing->p5_ns)
+                          : std::nullopt;
+    if (rate) {
       progress_.additions_per_ns = std::max(progress_.additions_per_ns.value_or(0), *rate);
+    }
+  }
+
+  [[nodiscard]] RateCheck rate_of(std::size_t p, const MeasuredPoint& measured) const {
+    const auto& timing = measured.timing;
+    if (!timing || is_additions(p)) {
+      return {};
+    }
+    KernelCase kernel = kernels_[points_[p].kernel].sized.kernel;
+    kernel.id = points_[p].label;  // points may share a kernel, and a reason names the point
+    return check_rate(kernel, measured.launch, timing->median_ns, progress_.additions_per_ns);
+  }
+
+  /// Additions that other programs disturbed are measured again before anything is suspected.
+  void enter_rates(std::span<const PlannedPoint> plan, std::span<const std::size_t> planned,
+                   std::span<const MeasuredPoint> measured) {
+    const auto too_fast = [&] {
+      for (std::size_t i = 0; i < planned.size(); ++i) {
+        if (rate_of(planned[i], measured[i]).proof == analysis::Proof::kFailed) {
+          return true;
+        }
+      }
+      return false;
+    };
+    for (int look = 0; look < kSecondLooks && is_additions(planned.front()) && too_fast(); ++look) {
+      MeasurementOptions options = progress_.context.options;
+      options.progress = nullptr;
+      note_additions(measure(plan.first(1), options, nullptr).front());
+    }
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      const RateCheck rate = rate_of(planned[i], measured[i]);
+      auto& entered = entered_[planned[i]];
+      if (!entered) {
+        continue;
+      }
+      entered->proofs.rate = combine(entered->proofs.rate, rate.proof);
+      if (rate.proof == analysis::Proof::kFailed && entered->point.status == TestStatus::kOk) {
+        entered->point.status = TestStatus::kSuspect;
+        entered->point.why = rate.why;
+      }
     }
   }
 
@@ -351,11 +385,12 @@ analysis::DerivedValue ceiling_of(const BenchPoint& point, std::string what, std
 
 const BenchPoint* best_point(const TestResult& test) {
   const BenchPoint* best = nullptr;
+  double most = 0;
   for (const BenchSeries& series : test.series) {
     for (const BenchPoint& point : series.points) {
-      if (point.median && point.status == TestStatus::kOk &&
-          (best == nullptr || *point.median > *best->median)) {
+      if (point.status == TestStatus::kOk && point.median.value_or(0) > most) {
         best = &point;
+        most = point.median.value_or(0);
       }
     }
   }

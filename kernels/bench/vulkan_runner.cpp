@@ -170,8 +170,8 @@ class VulkanKernel final : public PreparedKernel {
       }
       outputs.buffers.push_back(std::move(*bytes));
     }
-    if (memory->target) {
-      auto texels = device_.download(*memory->target);
+    if (const auto& target = memory->target) {
+      auto texels = device_.download(*target);
       if (!texels) {
         return fail(texels.error(), kernel_.id);
       }
@@ -187,6 +187,7 @@ class VulkanKernel final : public PreparedKernel {
  private:
   [[nodiscard]] vulkan::PushConstants push(const Memory& memory, const Launch& launch) const {
     std::vector<const vulkan::Buffer*> buffers;
+    buffers.reserve(memory.buffers.size());
     for (const vulkan::Buffer& buffer : memory.buffers) {
       buffers.push_back(&buffer);
     }

@@ -73,8 +73,14 @@ LevelResult measure_level(const bench::TestContext& context, const std::function
   result.copy = find(tests, "dram.copy");
   result.peak = find(tests, "peak.fp32");
   for (const analysis::TestResult& test : tests) {
-    if (test.status != analysis::TestStatus::kOk && !result.error && !stop()) {
-      result.error = Error{ErrorCode::kIo, fmt::format("{}: {}", test.id, test.why)};
+    if (test.status == analysis::TestStatus::kOk || stop()) {
+      continue;
+    }
+    const std::string why = fmt::format("{}: {}", test.id, test.why);
+    if (test.status == analysis::TestStatus::kFailed && !result.error) {
+      result.error = Error{ErrorCode::kIo, why};
+    } else if (result.note.empty()) {
+      result.note = why;
     }
   }
   return result;

@@ -38,6 +38,9 @@ class Level {
     LevelResult measured = steps_.measure([this] { return must_stop(); });
     level_.copy = std::move(measured.copy);
     level_.peak = std::move(measured.peak);
+    if (!measured.note.empty()) {
+      level_.note += (level_.note.empty() ? "" : "; ") + measured.note;
+    }
     if (measured.error) {
       return tl::unexpected(*measured.error);
     }
@@ -153,7 +156,7 @@ PowerSweep run_power_sweep(const std::vector<std::uint32_t>& levels, double max_
     log(LogLevel::kInfo, fmt::format("power limit {} W", watts));
     Level level(watts, max_temperature_c, steps, clock);
     const Status status = level.run();
-    if (level.result().copy || level.result().peak) {
+    if (status || level.result().copy || level.result().peak) {
       sweep.levels.push_back(level.result());
     }
     if (!status) {

@@ -31,7 +31,8 @@ struct PowerLevel {
 struct LevelResult {
   std::optional<analysis::DerivedValue> copy;  ///< DRAM copy, GB/s
   std::optional<analysis::DerivedValue> peak;  ///< fp32, GFLOPS
-  std::optional<Error> error;                  ///< a lost device
+  std::optional<Error> error;                  ///< a lost device, a wrong result
+  std::string note;                            ///< why one of the two is missing
 };
 
 /// What the sweep works with. The sensors may have no value.

@@ -53,7 +53,7 @@ Examples:
   gputrace roofline --svg roofline.svg
   gputrace roofline --gpu sim:780m --quick --json
   gputrace roofline --power 15,25,35,54 --restore-power 54 --dry-run
-      --set-power 'sudo ryzenadj --stapm-limit={watts}000 --fast-limit={watts}000'
+      --set-power 'sudo ryzenadj --stapm-limit={watts}000'
 
 Exit status: 0; 1 without a Vulkan device, after Ctrl-C (what was measured is
 printed and stored), and when a result was wrong or the device was lost; 2 for a
