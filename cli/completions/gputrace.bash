@@ -34,7 +34,7 @@ _gputrace_value() {
     --method) mapfile -t COMPREPLY < <(compgen -W "gputrace article" -- "$word") ;;
     --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$word") ;;
     --gpu) mapfile -t COMPREPLY < <(compgen -W "$(cd /dev/dri 2> /dev/null && echo renderD*)" -- "$word") ;;
-    --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout | --power | --set-power | --restore-power | --max-temp) COMPREPLY=() ;;
+    --device | --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout | --power | --set-power | --restore-power | --max-temp) COMPREPLY=() ;;
     *) return 1 ;;
   esac
 }

@@ -17,6 +17,8 @@ cat > bin/gputrace << EOF
 #!/usr/bin/env bash
 case " \$* " in
   *" --gpu "* | *" --dry-run "*) exec "$gputrace" "\$@" ;;
+  " bench list "*) exec "$gputrace" "\$@" ;;
+  " bench "*) shift; exec "$gputrace" bench --gpu sim:780m --quick "\$@" ;;
   " roofline "*) shift; exec "$gputrace" roofline --gpu sim:780m --quick "\$@" ;;
   " record "*) shift; exec "$gputrace" record --gpu sim:780m:idle "\$@" ;;
   *) exec "$gputrace" "\$@" ;;

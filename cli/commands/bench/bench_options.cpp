@@ -42,8 +42,7 @@ sampled.
 
 Examples:
   gputrace bench list
-  gputrace bench latency --quick
-  gputrace bench all --gpu sim:780m --quick --no-save
+  gputrace bench occupancy --quick --no-save
 
 Exit status: 0; 1 without a Vulkan device, after Ctrl-C, and when a result was
 wrong or the device was lost; 2 for a wrong command line.

@@ -1,0 +1,189 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/commands/bench/bench_list.h"
+#include "cli/commands/bench/bench_options.h"
+#include "cli/commands/bench/bench_run.h"
+#include "tests/kernels/bench/fake_runner.h"
+#include "tests/support/error_text.h"
+
+using namespace gputrace;            // NOLINT(google-build-using-namespace)
+using namespace gputrace::commands;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+class FakeSession final : public BenchSession {
+ public:
+  test::FakeRunner device_;
+  bool cancelled_ = false;
+  std::function<void(std::size_t, std::size_t, double)> progress_;
+
+  [[nodiscard]] bench::Runner& runner() override { return device_; }
+  [[nodiscard]] bench::PointObserver* observer() override { return nullptr; }
+  [[nodiscard]] bench::MeasurementOptions options() override {
+    bench::MeasurementOptions options = device_.options();
+    options.progress = progress_;
+    return options;
+  }
+  [[nodiscard]] analysis::BenchDevice device() const override {
+    analysis::BenchDevice device;
+    device.name = "a fake device";
+    return device;
+  }
+  [[nodiscard]] const std::vector<std::string>& notes() const override { return notes_; }
+  [[nodiscard]] bool cancelled() const override { return cancelled_; }
+  [[nodiscard]] Result<std::optional<std::filesystem::path>> finish(
+      const analysis::BenchRun&) override {
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::string> notes_;
+};
+
+FakeSession* current = nullptr;
+
+analysis::TestResult named(std::string id) {
+  analysis::TestResult result;
+  result.id = std::move(id);
+  return result;
+}
+
+std::vector<analysis::TestResult> succeed(bench::TestContext& context) {
+  if (context.options.progress) {
+    context.options.progress(1, 2, 3);
+  }
+  return {named("good")};
+}
+
+std::vector<analysis::TestResult> lose_device(bench::TestContext&) {
+  current->device_.broken = Error{ErrorCode::kIo, "the device was lost"};
+  analysis::TestResult lost = named("lost");
+  lost.status = analysis::TestStatus::kFailed;
+  lost.why = "the device was lost";
+  return {named("before"), lost};
+}
+
+std::vector<analysis::TestResult> press_ctrl_c(bench::TestContext& context) {
+  CHECK_FALSE(context.options.cancelled());
+  current->cancelled_ = true;
+  CHECK(context.options.cancelled());
+  return {named("half")};
+}
+
+const bench::BenchTest kGood{.id = "good",
+                             .summary = "",
+                             .needs = "",
+                             .quick_s = 10,
+                             .full_s = 100,
+                             .run = succeed,
+                             .cases = nullptr};
+const bench::BenchTest kLost{.id = "lost",
+                             .summary = "",
+                             .needs = "",
+                             .quick_s = 20,
+                             .full_s = 200,
+                             .run = lose_device,
+                             .cases = nullptr};
+const bench::BenchTest kStopped{.id = "stopped",
+                                .summary = "",
+                                .needs = "",
+                                .quick_s = 1,
+                                .full_s = 1,
+                                .run = press_ctrl_c,
+                                .cases = nullptr};
+
+std::vector<std::string> ids(const analysis::BenchRun& run) {
+  std::vector<std::string> names;
+  for (const analysis::TestResult& test : run.tests) {
+    names.push_back(test.id);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("bench takes tests, all, or list") {
+  const auto two = parse_bench_options({"occupancy", "latency", "--quick", "--no-save", "latency"});
+  REQUIRE_MESSAGE(two, test::error_text(two));
+  REQUIRE(two->tests.size() == 2);  // in the order of the list, each once
+  CHECK(two->tests[0]->id == "latency");
+  CHECK(two->tests[1]->id == "occupancy");
+  CHECK(two->quick);
+  CHECK_FALSE(two->save);
+  const auto all = parse_bench_options({"all", "--gpu", "sim:780m"});
+  REQUIRE(all);
+  CHECK(all->tests.size() == bench::bench_tests().size());
+  CHECK(all->gpu == "sim:780m");
+  CHECK(all->save);
+  const auto list = parse_bench_options({"list", "--json"});
+  REQUIRE(list);
+  CHECK(list->list);
+  CHECK(list->json);
+  CHECK(parse_bench_options({"--help"})->help);
+}
+
+TEST_CASE("a wrong command line of bench is refused with what there is") {
+  const auto refused = [](const std::vector<std::string>& words, std::string_view part) {
+    const auto parsed = parse_bench_options(words);
+    REQUIRE_FALSE(parsed);
+    CHECK(parsed.error().code == ErrorCode::kUsage);
+    CHECK_MESSAGE(parsed.error().message.find(part) != std::string::npos, parsed.error().message);
+  };
+  refused({}, "latency, atomics, occupancy");
+  refused({"latencie"}, "'latencie' is no test");
+  refused({"all", "latency"}, "stand alone");
+  refused({"list", "latency"}, "stand alone");
+  refused({"latency", "--fast"}, "fast");
+  refused({"latency", "--color", "red"}, "red");
+}
+
+TEST_CASE("the list has every test with its needs and times") {
+  const std::string text = bench_list_text();
+  const auto json = nlohmann::json::parse(bench_list_json());
+  CHECK(json["schema"] == "gputrace.bench-list/1");
+  CHECK(json["tests"].size() == bench::bench_tests().size());
+  for (const bench::BenchTest& test : bench::bench_tests()) {
+    CHECK(text.find(test.id) != std::string::npos);
+    CHECK(text.find(test.summary) != std::string::npos);
+  }
+}
+
+TEST_CASE("a lost device ends its test, and the next one gets a new device") {
+  FakeSession session;
+  current = &session;
+  const std::vector<const bench::BenchTest*> tests{&kLost, &kGood, &kGood};
+  const analysis::BenchRun run = run_bench_tests(tests, session, true);
+  CHECK(ids(run) == std::vector<std::string>{"before", "lost", "good", "good"});
+  CHECK(session.device_.reopened == 1);
+  CHECK(failure_of(run) == "lost failed: the device was lost");
+  CHECK_FALSE(run.cancelled);
+  CHECK(run.quick);
+  CHECK_FALSE(run.started_at.empty());
+}
+
+TEST_CASE("Ctrl-C ends the bench and keeps what is done") {
+  FakeSession session;
+  current = &session;
+  const std::vector<const bench::BenchTest*> tests{&kGood, &kStopped, &kGood};
+  const analysis::BenchRun run = run_bench_tests(tests, session, true);
+  CHECK(ids(run) == std::vector<std::string>{"good", "half"});
+  CHECK(run.cancelled);
+  CHECK(failure_of(run).empty());
+}
+
+TEST_CASE("the time that is left includes the tests to come") {
+  FakeSession session;
+  current = &session;
+  std::vector<double> left;
+  session.progress_ = [&](std::size_t, std::size_t, double seconds) { left.push_back(seconds); };
+  const std::vector<const bench::BenchTest*> tests{&kGood, &kLost, &kGood};
+  CHECK(run_bench_tests(tests, session, true).tests.size() == 4);
+  CHECK(left == std::vector<double>{33, 3});
+  left.clear();
+  CHECK(run_bench_tests(tests, session, false).tests.size() == 4);
+  CHECK(left == std::vector<double>{303, 3});
+}
