@@ -50,17 +50,9 @@ bool fits(const std::string& id, const std::string& wanted) {
   return id == wanted || id.starts_with(wanted + ".");
 }
 
-/// Whether pixel kernels are compiled too.
-enum class Pixels { kWith, kWithout };
-
-KernelVerdict verify_one(vulkan::Device& device, const bench::KernelCase& kernel, Pixels pixels) {
+KernelVerdict verify_one(vulkan::Device& device, const bench::KernelCase& kernel) {
   KernelVerdict verdict;
   verdict.id = kernel.id;
-  if (kernel.target && pixels == Pixels::kWithout) {
-    verdict.verdict = Verdict::kSkipped;
-    verdict.isa.why = "the driver crashes on pixel shaders of a GPU that is not there";
-    return verdict;
-  }
   const auto executables = bench::compile(device, kernel);
   if (!executables) {
     verdict.verdict =
@@ -106,7 +98,7 @@ Result<vulkan::Device> open_device(const VerifyRequest& request) {
 }
 
 /// Everything in this process.
-Result<Verification> verify_here(const VerifyRequest& request, Pixels pixels) {
+Result<Verification> verify_here(const VerifyRequest& request) {
   auto device = open_device(request);
   if (!device) {
     return tl::unexpected(device.error());
@@ -118,7 +110,7 @@ Result<Verification> verify_here(const VerifyRequest& request, Pixels pixels) {
   const vulkan::ListedDevice& listed = device->facts().listed;
   Verification verification{listed.name, listed.driver_info, request.family, {}};
   for (const bench::KernelCase& kernel : *kernels) {
-    verification.kernels.push_back(verify_one(*device, kernel, pixels));
+    verification.kernels.push_back(verify_one(*device, kernel));
   }
   return verification;
 }
@@ -149,10 +141,9 @@ Result<std::string> in_child(const VerifyRequest& request, std::chrono::millisec
 }
 
 Result<Verification> verify_in_child(const VerifyRequest& request,
-                                     std::chrono::milliseconds deadline,
-                                     Pixels pixels = Pixels::kWith) {
+                                     std::chrono::milliseconds deadline) {
   const auto answer = in_child(request, deadline, [&]() -> Result<std::string> {
-    const Result<Verification> verification = verify_here(request, pixels);
+    const Result<Verification> verification = verify_here(request);
     if (!verification) {
       return tl::unexpected(verification.error());
     }
@@ -231,37 +222,27 @@ Result<Verification> verify_in_parts(const VerifyRequest& request) {
   if (!names) {
     return tl::unexpected(names.error());
   }
-  // Where all of one kind crash, the others are verified at once.
-  std::stable_partition(names->begin(), names->end(),
-                        [](const KernelName& name) { return !name.draws; });
-  return verify_apart(*names, [&](const std::vector<std::string>& ids) {
-    VerifyRequest part = request;
-    part.kernels = ids;
-    return verify_in_child(part, ids.size() == 1 ? kKernelDeadline : kDeadline);
-  });
+  return verify_apart(std::move(*names), !request.family.empty(),
+                      [&](const std::vector<std::string>& ids) {
+                        VerifyRequest part = request;
+                        part.kernels = ids;
+                        return verify_in_child(part, ids.size() == 1 ? kKernelDeadline : kDeadline);
+                      });
 }
 
-/// What is said of a kernel that the driver crashes on.
-KernelVerdict crashed(const KernelName& name, const std::string& family, const Error& error) {
-  KernelVerdict verdict;
-  verdict.id = name.id;
-  verdict.verdict = Verdict::kFailed;
-  verdict.isa.why = fmt::format("{}: the driver does not compile it: {}", name.id, error.message);
-  if (name.draws && !family.empty()) {
-    // Mesa 22.3 has no number of render backends for some GPUs that are not there (rembrandt), and
-    // divides by it for every pipeline that draws: that says nothing of the kernel.
-    verdict.verdict = Verdict::kSkipped;
-    verdict.isa.why =
-        fmt::format("{}: RADV crashes on it without the GPU: {}", name.id, error.message);
-  }
-  return verdict;
+KernelVerdict not_compiled(const std::string& id, Verdict verdict, std::string_view what,
+                           const Error& error) {
+  KernelVerdict result;
+  result.id = id;
+  result.verdict = verdict;
+  result.isa.why = fmt::format("{}: {}: {}", id, what, error.message);
+  return result;
 }
 
 using Verify = std::function<Result<Verification>(const std::vector<std::string>&)>;
 
 /// Halves what crashes until it is one kernel.
-void verify_range(std::span<const KernelName> names, const Verify& verify, Verification& all,
-                  std::vector<std::pair<KernelName, Error>>& crashes) {
+void verify_range(std::span<const KernelName> names, const Verify& verify, Verification& all) {
   if (names.empty()) {
     return;
   }
@@ -271,13 +252,14 @@ void verify_range(std::span<const KernelName> names, const Verify& verify, Verif
   }
   const Result<Verification> result = verify(ids);
   if (!result && names.size() == 1) {
-    crashes.emplace_back(names.front(), result.error());
+    all.kernels.push_back(not_compiled(ids.front(), Verdict::kFailed,
+                                       "the driver does not compile it", result.error()));
     return;
   }
   if (!result) {
     const std::size_t half = names.size() / 2;
-    verify_range(names.first(half), verify, all, crashes);
-    verify_range(names.subspan(half), verify, all, crashes);
+    verify_range(names.first(half), verify, all);
+    verify_range(names.subspan(half), verify, all);
     return;
   }
   all.device = result->device;
@@ -314,13 +296,27 @@ Result<std::vector<bench::KernelCase>> select_kernels(std::vector<bench::KernelC
   return cases;
 }
 
-Verification verify_apart(std::span<const KernelName> names, const Verify& verify) {
+Verification verify_apart(std::vector<KernelName> names, bool without_gpu, const Verify& verify) {
+  const auto draws = std::stable_partition(names.begin(), names.end(),
+                                           [](const KernelName& name) { return !name.draws; });
+  const std::span<const KernelName> computing(names.begin(), draws);
+  const std::span<const KernelName> drawing(draws, names.end());
   Verification all;
-  std::vector<std::pair<KernelName, Error>> crashes;
-  verify_range(names, verify, all, crashes);
-  for (const auto& [name, error] : crashes) {
-    all.kernels.push_back(crashed(name, all.family, error));
+  verify_range(computing, verify, all);
+  if (without_gpu && !drawing.empty()) {
+    // Mesa 22.3 has no number of render backends for some GPUs that are not there (rembrandt), and
+    // divides by it for every pipeline that draws: that says nothing of the kernels.
+    const Result<Verification> first = verify({drawing.front().id});
+    if (!first) {
+      for (const KernelName& name : drawing) {
+        all.kernels.push_back(not_compiled(name.id, Verdict::kSkipped,
+                                           "RADV crashes on what draws without this GPU",
+                                           first.error()));
+      }
+      return all;
+    }
   }
+  verify_range(drawing, verify, all);
   return all;
 }
 
@@ -359,11 +355,6 @@ Result<Verification> verify_kernels(const VerifyRequest& request) {
     known = std::move(*found);
   }
   Result<Verification> result = verify_in_child(known, kDeadline);
-  if (!result && is_crash(result.error()) && !known.family.empty()) {
-    // RADV of Mesa 22 knows no render backends of some families (rembrandt), and divides by their
-    // number in every pipeline that draws.
-    result = verify_in_child(known, kDeadline, Pixels::kWithout);
-  }
   if (!result && is_crash(result.error())) {
     result = verify_in_parts(known);
   }

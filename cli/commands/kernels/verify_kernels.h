@@ -25,10 +25,17 @@ struct VerifyRequest {
 [[nodiscard]] Result<std::vector<bench::KernelCase>> select_kernels(
     std::vector<bench::KernelCase> cases, const std::vector<std::string>& wanted);
 
-/// Each kernel by a call of its own, to name those that the driver crashes on.
+struct KernelName {
+  std::string id;
+  bool draws = false;  ///< a pixel case
+};
+
+/// By calls of `verify` for several at once, and for fewer where that fails, until those that the
+/// driver crashes on are known. `without_gpu`: a crash on the first kernel that draws is RADV's
+/// own, and all that draw are skipped.
 [[nodiscard]] Verification verify_apart(
-    const std::vector<std::string>& ids,
-    const std::function<Result<Verification>(const std::string&)>& verify);
+    std::vector<KernelName> names, bool without_gpu,
+    const std::function<Result<Verification>(const std::vector<std::string>& ids)>& verify);
 
 /// Every case, as for a device that has every feature.
 [[nodiscard]] std::vector<bench::KernelCase> known_kernels();

@@ -51,26 +51,62 @@ TEST_CASE("every known kernel has an id of its own and a description") {
   CHECK_FALSE(ids.empty());
 }
 
-TEST_CASE("a kernel that the driver crashes on is named, the others are verified") {
-  const auto verify = [](const std::string& id) -> Result<Verification> {
-    if (id == "b") {
+/// A driver that crashes on every id with an "x" in it.
+Result<Verification> verify_unless_x(const std::string& family,
+                                     const std::vector<std::string>& ids) {
+  Verification verification{"GPU", "Mesa", family, {}};
+  for (const std::string& id : ids) {
+    if (id.find('x') != std::string::npos) {
       return fail(ErrorCode::kIo, "the process crashed (signal 6, Aborted)");
     }
     KernelVerdict good;
     good.id = id;
     good.verdict = Verdict::kPassed;
-    KernelVerdict longer = good;
-    longer.id = id + ".more";
-    return Verification{"GPU", "Mesa", "vega10", {longer, good}};
+    verification.kernels.push_back(good);
+    good.id += ".more";  // begins with the id, too
+    verification.kernels.push_back(good);
+  }
+  return verification;
+}
+
+TEST_CASE("a kernel that the driver crashes on is named, the others are verified") {
+  const std::vector<KernelName> names{{"a", false}, {"bx", false}, {"c", false},
+                                      {"d", false}, {"ex", true},  {"f", true}};
+  int calls = 0;
+  const auto verify = [&](const std::vector<std::string>& ids) {
+    ++calls;
+    return verify_unless_x("", ids);
   };
-  const Verification all = verify_apart({"a", "b", "c"}, verify);
+  const Verification all = verify_apart(names, false, verify);
   CHECK(all.device == "GPU");
-  REQUIRE(all.kernels.size() == 3);
-  CHECK(all.kernels[0].id == "a");
+  CHECK(calls < 12);
+  REQUIRE(all.kernels.size() == 6);
+  CHECK(all.kernels[0].verdict == Verdict::kPassed);
   CHECK(all.kernels[1].verdict == Verdict::kFailed);
   CHECK(all.kernels[1].isa.why ==
-        "b: the driver does not compile it: the process crashed (signal 6, Aborted)");
-  CHECK(all.kernels[2].verdict == Verdict::kPassed);
+        "bx: the driver does not compile it: the process crashed (signal 6, Aborted)");
+  CHECK(all.kernels[3].id == "d");
+  CHECK(all.kernels[3].verdict == Verdict::kPassed);
+  CHECK(all.kernels[4].id == "ex");
+  CHECK(all.kernels[4].verdict == Verdict::kFailed);
+}
+
+TEST_CASE("a crash on what draws is RADV's own where the GPU is not there") {
+  const auto verify = [](const std::vector<std::string>& ids) {
+    return verify_unless_x("rembrandt", ids);
+  };
+  const Verification all = verify_apart({{"dx", true}, {"e", true}, {"bx", false}}, true, verify);
+  REQUIRE(all.kernels.size() == 3);
+  CHECK(all.kernels[0].id == "bx");
+  CHECK(all.kernels[0].verdict == Verdict::kFailed);
+  CHECK(all.kernels[1].verdict == Verdict::kSkipped);
+  CHECK(all.kernels[2].verdict == Verdict::kSkipped);
+  CHECK(all.kernels[2].isa.why ==
+        "e: RADV crashes on what draws without this GPU: the process crashed (signal 6, Aborted)");
+  // Some draw: then the crash is the kernel's.
+  const Verification one = verify_apart({{"e", true}, {"dx", true}}, true, verify);
+  REQUIRE(one.kernels.size() == 2);
+  CHECK(one.kernels[1].verdict == Verdict::kFailed);
 }
 
 TEST_CASE("families that Mesa renamed are tried under both names") {
