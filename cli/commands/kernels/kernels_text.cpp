@@ -75,6 +75,34 @@ std::string table(const std::vector<Row>& rows) {
   return text;
 }
 
+struct Reason {
+  std::string id;  ///< of the first kernel that it is of
+  std::size_t others = 0;
+  std::string why;
+};
+
+/// Why kernels did not pass, each reason once.
+std::vector<Reason> reasons_of(const Verification& verification) {
+  std::vector<Reason> reasons;
+  for (const KernelVerdict& kernel : verification.kernels) {
+    if (kernel.verdict == Verdict::kPassed || kernel.verdict == Verdict::kNoFormula) {
+      continue;
+    }
+    std::string why = kernel.isa.why;
+    if (why.starts_with(kernel.id + ": ")) {
+      why.erase(0, kernel.id.size() + 2);
+    }
+    const auto same = std::find_if(reasons.begin(), reasons.end(),
+                                   [&](const Reason& reason) { return reason.why == why; });
+    if (same == reasons.end()) {
+      reasons.push_back({kernel.id, 0, std::move(why)});
+    } else {
+      ++same->others;
+    }
+  }
+  return reasons;
+}
+
 std::string summary(const Verification& verification) {
   std::string text = fmt::format("{} kernels", verification.kernels.size());
   for (const Verdict verdict : {Verdict::kPassed, Verdict::kFailed, Verdict::kNotDone,
@@ -102,21 +130,17 @@ std::string to_text(const Verification& verification) {
   std::string text = report::escape_for_terminal(device, false) + "\n\n";
   std::vector<Row> rows{{"kernel", "wave", "formula/code a trip", "loads/stores", "bytes", "VGPRs",
                          "waves", "share", "verdict"}};
-  std::vector<std::string> reasons;
   for (const KernelVerdict& kernel : verification.kernels) {
     rows.push_back(row_of(kernel));
-    const bool is_plain =
-        kernel.verdict == Verdict::kPassed || kernel.verdict == Verdict::kNoFormula;
-    if (!is_plain) {
-      const bool named = kernel.isa.why.starts_with(kernel.id);
-      reasons.push_back(named ? kernel.isa.why : fmt::format("{}: {}", kernel.id, kernel.isa.why));
-    }
   }
   text += table(rows) + "\n";
-  for (const std::string& reason : reasons) {
-    for (const std::string& line :
-         report::wrap(report::escape_for_terminal(reason, false), kWidth, 2)) {
-      text += line + "\n";
+  for (const Reason& reason : reasons_of(verification)) {
+    const std::string others =
+        reason.others > 0 ? fmt::format(" and {} more", reason.others) : std::string();
+    const std::string line = fmt::format("{}{}: {}", reason.id, others, reason.why);
+    for (const std::string& part :
+         report::wrap(report::escape_for_terminal(line, false), kWidth, 2)) {
+      text += part + "\n";
     }
   }
   return text + summary(verification);

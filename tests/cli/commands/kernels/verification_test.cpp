@@ -54,6 +54,15 @@ TEST_CASE("the table has a line for each kernel, and the reason of each that did
         "3 kernels, 1 passed, 1 failed, 1 skipped\n");
 }
 
+TEST_CASE("a reason that several kernels share is told once") {
+  Verification verification = example();
+  KernelVerdict more = verification.kernels[2];
+  more.id = "peak.matrix.fp16";
+  verification.kernels.push_back(more);
+  CHECK(to_text(verification).find("\npeak.matrix and 1 more: the device has no fp16 matrices\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("one mismatch, or one kernel that could not be counted, is enough to fail") {
   Verification verification = example();
   CHECK_FALSE(is_good(verification));
