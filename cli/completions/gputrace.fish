@@ -29,7 +29,7 @@ complete -c gputrace -n '__fish_seen_subcommand_from bench' -l json -d 'Print JS
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l no-save -d 'Store nothing'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l ascii -d 'Nothing beyond ASCII'
-complete -c gputrace -n '__fish_seen_subcommand_from bench' -a 'all list latency atomics occupancy'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -a 'all list latency atomics occupancy fill texture'
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'
