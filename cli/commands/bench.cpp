@@ -36,11 +36,11 @@ BenchRequest request_of(const BenchOptions& options, const std::vector<std::stri
 }
 
 Result<int> run_session(const BenchOptions& options, BenchSession& session) {
-  for (const std::string& note : session.notes()) {
-    fmt::print(stderr, "gputrace: note: {}\n", report::escape_for_terminal(note, false));
-  }
+  std::size_t notes_printed = 0;
+  print_notes(session, notes_printed);
   const analysis::BenchRun run = run_bench_tests(options.tests, session, options.quick);
   const auto stored = session.finish(run);
+  print_notes(session, notes_printed);
   fmt::print("{}", options.json ? report::render_bench_json(run)
                                 : report::render_bench_text(run, options.text));
   if (!stored) {

@@ -106,14 +106,6 @@ void add_ridges(analysis::BenchRun& run) {
   }
 }
 
-/// Those that were not printed before.
-void print_notes(const BenchSession& session, std::size_t& printed) {
-  for (; printed < session.notes().size(); ++printed) {
-    fmt::print(stderr, "gputrace: note: {}\n",
-               report::escape_for_terminal(session.notes()[printed], false));
-  }
-}
-
 std::string text_of(const analysis::BenchRun& run, const std::optional<PowerSweep>& sweep,
                     const RooflineOptions& options) {
   std::string text;

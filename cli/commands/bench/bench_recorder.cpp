@@ -76,7 +76,9 @@ Result<BenchRecorder> BenchRecorder::wait_until_ready(std::unique_ptr<RecorderLi
 }
 
 Status BenchRecorder::send_point(const ipc::PointOrder& order) {
-  return link_->point(order);
+  const Status sent = link_->point(order);
+  open_ = open_ && (sent || sent.error().code == ErrorCode::kBusy);
+  return sent;
 }
 
 Status BenchRecorder::await_point() {
@@ -103,6 +105,9 @@ Result<std::filesystem::path> BenchRecorder::stop() {
     } else {
       missing = closed.error();
     }
+  } else {
+    open_ = false;
+    missing = told.error();
   }
   end.open = open_;
   Delivery delivery = link_->deliver(end);

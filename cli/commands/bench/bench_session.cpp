@@ -20,6 +20,7 @@
 #include "cli/commands/record/recording_target.h"
 #include "cli/commands/record/standard_descriptors.h"
 #include "cli/commands/session_folder.h"
+#include "cli/report/terminal_text.h"
 #include "daemon/base/log.h"
 #include "daemon/base/time.h"
 #include "daemon/os/gpu_device.h"
@@ -369,6 +370,13 @@ void LiveSession::note(const std::string& text) {
 }
 
 }  // namespace
+
+void print_notes(const BenchSession& session, std::size_t& printed) {
+  for (; printed < session.notes().size(); ++printed) {
+    fmt::print(stderr, "gputrace: note: {}\n",
+               report::escape_for_terminal(session.notes()[printed], false));
+  }
+}
 
 Result<std::unique_ptr<BenchSession>> BenchSession::open(const BenchRequest& request) {
   auto session = std::make_unique<LiveSession>(request);

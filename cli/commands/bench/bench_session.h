@@ -2,6 +2,7 @@
 // run on, a recorder beside it where a GPU can be sampled, Ctrl-C, and the file of the results.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -48,5 +49,8 @@ class BenchSession {
   [[nodiscard]] virtual Result<std::optional<std::filesystem::path>> finish(
       const analysis::BenchRun& results) = 0;
 };
+
+/// On stderr, those from the one of number `printed` on, which grows: finish() may have more.
+void print_notes(const BenchSession& session, std::size_t& printed);
 
 }  // namespace gputrace::commands
