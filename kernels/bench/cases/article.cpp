@@ -95,10 +95,9 @@ ArticleCase article_case(const vulkan::DeviceFacts& facts, std::uint32_t fmas, s
   kernel.group_threads = memory_group_threads(facts);
   kernel.constants = {kernel.group_threads, fmas, chains};
 
-  const std::uint64_t most_groups =
-      std::min(bytes, facts.max_storage_range) / (kVectorBytes * kernel.group_threads);
-  article.sized.launch.groups = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(most_groups, 1, std::max(1U, facts.max_groups_x)));
+  article.sized.launch.groups =
+      stream_groups(facts, bytes, static_cast<double>(kVectorBytes) * kernel.group_threads,
+                    article.label_flops * chains * kernel.group_threads);
   const std::uint64_t threads =
       static_cast<std::uint64_t>(article.sized.launch.groups) * kernel.group_threads;
   kernel.buffers = {{.binding = 0, .bytes = threads * kVectorBytes, .fill = fill_with_floats},

@@ -8,6 +8,8 @@ namespace {
 constexpr std::uint32_t kGpuGroup = 256;
 /// One vector of a processor with AVX2, as llvmpipe uses it.
 constexpr std::uint32_t kCpuGroup = 8;
+constexpr double kMostFlops = 32e9;
+constexpr double kMostFlopsOfCpu = 0.5e9;
 
 }  // namespace
 
@@ -35,6 +37,14 @@ std::vector<std::uint64_t> sample_of(std::uint64_t count, std::uint64_t wanted) 
 
 std::uint32_t memory_group_threads(const vulkan::DeviceFacts& facts) {
   return facts.is_cpu ? kCpuGroup : std::min(kGpuGroup, facts.max_group_threads);
+}
+
+std::uint32_t stream_groups(const vulkan::DeviceFacts& facts, std::uint64_t most_bytes,
+                            double bytes, double flops) {
+  const double room = static_cast<double>(std::min(most_bytes, facts.max_storage_range)) / bytes;
+  const double time = (facts.is_cpu ? kMostFlopsOfCpu : kMostFlops) / flops;
+  const double most = std::max(1.0, static_cast<double>(facts.max_groups_x));
+  return static_cast<std::uint32_t>(std::clamp(std::min(room, time), 1.0, most));
 }
 
 std::function<Stimulus(const Launch&)> stimulus_of(const KernelCase& kernel, Arithmetic arithmetic,

@@ -48,6 +48,12 @@ void write_at(std::span<std::byte> bytes, std::uint64_t index, T value) {
 /// whole shader before the next, so that only a group of one vector reads in order.
 [[nodiscard]] std::uint32_t memory_group_threads(const vulkan::DeviceFacts& facts);
 
+/// Groups of `bytes` and `flops` each that a dispatch has: `most_bytes` together, within the
+/// device's limits, and little enough arithmetic to take milliseconds. What is in the way then is
+/// arithmetic, however much memory is behind.
+[[nodiscard]] std::uint32_t stream_groups(const vulkan::DeviceFacts& facts,
+                                          std::uint64_t most_bytes, double bytes, double flops);
+
 /// How a kernel uses memory.
 struct MemoryUseOfKernel {
   Access access = Access::kNone;

@@ -19,10 +19,6 @@ constexpr std::uint64_t kThreadFloats = kVectors * kVectorFloats;
 constexpr std::uint64_t kThreadBytes = kThreadFloats * sizeof(float);
 constexpr double kFmasOfTrip = kThreadFloats;
 constexpr double kMinWaves = 12;
-/// So that one dispatch takes milliseconds where the arithmetic intensity is high. What is in the
-/// way then is arithmetic, however much memory is behind.
-constexpr double kMostFlops = 32e9;
-constexpr double kMostFlopsOfCpu = 0.5e9;
 constexpr std::uint64_t kCheckedThreads = 64;
 constexpr std::uint64_t kCheckedRounds = 4'000'000;
 constexpr std::uint64_t kMiB = 1U << 20U;
@@ -94,13 +90,9 @@ SizedCase sweep_case(const vulkan::DeviceFacts& facts, std::uint32_t trips, std:
   kernel.group_threads = memory_group_threads(facts);
   kernel.constants = {kernel.group_threads};
 
-  const double most_flops = facts.is_cpu ? kMostFlopsOfCpu : kMostFlops;
-  const double most_threads =
-      std::min(static_cast<double>(std::min(bytes, facts.max_storage_range)) / kThreadBytes,
-               most_flops / (2 * kFmasOfTrip * trips));
-  const double most_groups =
-      std::min<double>(most_threads / kernel.group_threads, facts.max_groups_x);
-  sized.launch.groups = static_cast<std::uint32_t>(std::max(1.0, most_groups));
+  sized.launch.groups =
+      stream_groups(facts, bytes, static_cast<double>(kThreadBytes) * kernel.group_threads,
+                    2 * kFmasOfTrip * trips * kernel.group_threads);
   sized.launch.trips = trips;
   const std::uint64_t taken =
       static_cast<std::uint64_t>(sized.launch.groups) * kernel.group_threads * kThreadBytes;

@@ -23,6 +23,16 @@ TEST_CASE("four chains do four times the FLOPs that the article's label says, on
   CHECK(four.sized.kernel.flops_once == 4 * 512 + 24);  // and the additions around them
 }
 
+TEST_CASE("many FMAs run on less memory, so that a dispatch stays short") {
+  const auto facts = test::integrated_gpu();
+  const std::uint64_t bytes = 128U << 20U;
+  const SizedCase few = article_case(facts, 1, 4, bytes).sized;
+  CHECK(read_bytes_of(few.kernel, few.launch) == static_cast<double>(bytes));
+  const SizedCase many = article_case(facts, 512, 4, bytes).sized;
+  CHECK(flops_of(many.kernel, many.launch) <= 33e9);
+  CHECK(read_bytes_of(many.kernel, many.launch) >= 16e6);
+}
+
 TEST_CASE("the article's table has N from 1 to 512") {
   const auto all = article_fmas();
   CHECK(all.front() == 1);
