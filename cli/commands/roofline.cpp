@@ -200,14 +200,15 @@ Result<int> run_roofline(const std::vector<std::string>& arguments) {
     fmt::print("{}", roofline_help());
     return 0;
   }
-  if (options->power && options->power->dry_run) {
-    print_dry_run(*options->power);
+  const auto& power = options->power;
+  if (power && power->dry_run) {
+    print_dry_run(*power);
     return 0;
   }
   std::optional<PowerSetter> setter;
-  if (options->power) {
+  if (power) {
     // Before anything makes a thread: it forks.
-    auto started = PowerSetter::start(options->power->command, options->power->restore_watts);
+    auto started = PowerSetter::start(power->command, power->restore_watts);
     if (!started) {
       return tl::unexpected(started.error());
     }
@@ -215,7 +216,7 @@ Result<int> run_roofline(const std::vector<std::string>& arguments) {
     fmt::print(stderr,
                "gputrace: the limit is set back at the end. Should gputrace be killed (SIGKILL), "
                "type:\n  {}\n",
-               quote_for_shell(options->power->command.words(options->power->restore_watts)));
+               quote_for_shell(power->command.words(power->restore_watts)));
   }
   const auto session = BenchSession::open(request_of(*options, arguments));
   if (!session) {
