@@ -11,6 +11,7 @@
 #include "kernels/bench/cases/article.h"
 #include "kernels/bench/cases/bandwidth.h"
 #include "kernels/bench/cases/peak.h"
+#include "kernels/bench/cases/peak_matrix.h"
 #include "kernels/bench/cases/sweep.h"
 #include "kernels/bench/proven_kernel.h"
 #include "kernels/bench/roofline_levels.h"
@@ -97,7 +98,7 @@ class Roofline {
     if (request_.ceilings_only) {
       return sizes + 1;
     }
-    return sizes * kArithmetics.size() + kStreams.size() +
+    return sizes * arithmetics().size() + kStreams.size() +
            working_sets(facts_, context_.quick).size() + sweep_trips(std::nullopt).size() +
            kExpectedHalfSteps;
   }
@@ -114,11 +115,19 @@ class Roofline {
     }
   }
 
+  [[nodiscard]] std::vector<Arithmetic> arithmetics() const {
+    std::vector<Arithmetic> all(kArithmetics.begin(), kArithmetics.end());
+    if (has_matrix_peak(facts_)) {
+      all.push_back(Arithmetic::kMatrix);
+    }
+    return all;
+  }
+
   void run_peaks() {
     std::vector<RooflineKernel> kernels;
     std::vector<RooflinePoint> points;
     std::vector<TestResult> tests;
-    for (const Arithmetic arithmetic : kArithmetics) {
+    for (const Arithmetic arithmetic : arithmetics()) {
       if (request_.ceilings_only && arithmetic != Arithmetic::kFp32) {
         continue;
       }
