@@ -11,7 +11,6 @@
 #include "kernels/bench/cases/article.h"
 #include "kernels/bench/cases/bandwidth.h"
 #include "kernels/bench/cases/peak.h"
-#include "kernels/bench/cases/peak_matrix.h"
 #include "kernels/bench/cases/sweep.h"
 #include "kernels/bench/proven_kernel.h"
 #include "kernels/bench/roofline_levels.h"
@@ -26,8 +25,9 @@ using analysis::TestStatus;
 
 namespace {
 
-constexpr std::array kArithmetics = {Arithmetic::kFp32, Arithmetic::kFp16Packed, Arithmetic::kFp64,
-                                     Arithmetic::kInt32, Arithmetic::kInt8Dot};
+constexpr std::array kArithmetics = {Arithmetic::kFp32,    Arithmetic::kFp16Packed,
+                                     Arithmetic::kFp64,    Arithmetic::kInt32,
+                                     Arithmetic::kInt8Dot, Arithmetic::kMatrix};
 constexpr std::array kStreams = {Stream::kRead, Stream::kWrite, Stream::kCopy, Stream::kTriad};
 /// Half steps around the ridge that a first pass finds.
 constexpr std::size_t kExpectedHalfSteps = 5;
@@ -98,7 +98,7 @@ class Roofline {
     if (request_.ceilings_only) {
       return sizes + 1;
     }
-    return sizes * arithmetics().size() + kStreams.size() +
+    return sizes * kArithmetics.size() + kStreams.size() +
            working_sets(facts_, context_.quick).size() + sweep_trips(std::nullopt).size() +
            kExpectedHalfSteps;
   }
@@ -115,19 +115,11 @@ class Roofline {
     }
   }
 
-  [[nodiscard]] std::vector<Arithmetic> arithmetics() const {
-    std::vector<Arithmetic> all(kArithmetics.begin(), kArithmetics.end());
-    if (has_matrix_peak(facts_)) {
-      all.push_back(Arithmetic::kMatrix);
-    }
-    return all;
-  }
-
   void run_peaks() {
     std::vector<RooflineKernel> kernels;
     std::vector<RooflinePoint> points;
     std::vector<TestResult> tests;
-    for (const Arithmetic arithmetic : arithmetics()) {
+    for (const Arithmetic arithmetic : kArithmetics) {
       if (request_.ceilings_only && arithmetic != Arithmetic::kFp32) {
         continue;
       }

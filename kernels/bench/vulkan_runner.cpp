@@ -118,7 +118,7 @@ Result<Memory> make_memory(vulkan::Device& device, const KernelCase& kernel) {
 Result<vulkan::Pipeline> make_pipeline(vulkan::Device& device, const KernelCase& kernel) {
   const auto code = shader_code(kernel.shader);
   if (code.empty()) {
-    return fail(ErrorCode::kNotFound,
+    return fail(ErrorCode::kUnsupported,
                 fmt::format("{}: no shader {} in this build", kernel.id, kernel.shader));
   }
   auto pipeline =

@@ -43,6 +43,11 @@ class ModelRunner final : public bench::Runner {
     if (kernel.id.find("fp64") != std::string::npos && !facts_.fp64) {
       return fail(ErrorCode::kUnsupported, kernel.id + ": Model has no fp64 arithmetic");
     }
+    const bool matrix =
+        std::ranges::find(kernel.needs, bench::Requirement::kMatrix) != kernel.needs.end();
+    if (matrix && facts_.matrix_shapes.empty()) {
+      return fail(ErrorCode::kUnsupported, kernel.id + ": Model has no fp16 matrices");
+    }
     if (footprint_of(kernel) > memory_left) {
       return fail(ErrorCode::kNoSpace, kernel.id + ": out of memory");
     }
