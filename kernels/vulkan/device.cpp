@@ -91,7 +91,8 @@ Status Device::Impl::open(VkPhysicalDevice physical) {
   }
   if (facts.timestamp_period_ns) {
     timestamps = TimestampScale{.valid_bits = family->properties.timestampValidBits,
-                                .period_ns = *facts.timestamp_period_ns};
+                                .period_ns = *facts.timestamp_period_ns,
+                                .needs_flush = facts.is_cpu};
   }
 
   const float priority = 1;

@@ -79,6 +79,9 @@ Result<VkCommandBuffer> Queue::begin() {
   if (scale_) {
     table.vkCmdResetQueryPool(commands_, timestamps_.get(), 0, 2);
     table.vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, timestamps_.get(), 0);
+    if (scale_->needs_flush) {
+      wait_for_all(*context_, commands_);
+    }
   }
   return commands_;
 }

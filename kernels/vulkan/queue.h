@@ -14,6 +14,9 @@ namespace gputrace::vulkan {
 struct TimestampScale {
   std::uint32_t valid_bits = 0;
   double period_ns = 0;
+  /// Lavapipe queues a timestamp with what it draws, once it has drawn anything, and dispatches at
+  /// once: without a flush behind it the first timestamp would come after the work.
+  bool needs_flush = false;
 
   /// From one reading to a later one, over a wrap of the counter.
   [[nodiscard]] std::uint64_t ticks(std::uint64_t first, std::uint64_t last) const;
