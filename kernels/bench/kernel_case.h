@@ -110,8 +110,8 @@ struct KernelCase {
   std::optional<double> min_waves_per_simd;     ///< on RDNA; checked where statistics tell
   /// Of the vector instructions in the loop, the least share that the formula's arithmetic has.
   std::optional<double> min_arithmetic_share;
-  /// Of the loop's fp32 FMAs, the least share that is dual-issued. Checked with wave32 where GPU and
-  /// driver form pairs.
+  /// Of the loop's fp32 FMAs, the least share that is dual-issued. Checked with wave32 where GPU
+  /// and driver form pairs.
   std::optional<double> min_dual_issued_share = std::nullopt;
 
   /// Compares a sample of the outputs after exactly one run of this launch on fresh buffers with a
