@@ -78,6 +78,28 @@ TEST_CASE("list --all shows a bench with its device and tests; list does not") {
   CHECK(json[0]["results"][1]["simulated"] == true);
 }
 
+TEST_CASE("a bench on the simulated GPU is listed, reported and asked, with its busy bits") {
+  const Machine machine;
+  const Finished bench =
+      machine.run({"bench", "occupancy", "--quick", "--gpu", "sim:780m", "--json"});
+  CHECK(bench.status() == 0);
+  CHECK(contains(bench.err, "stored in "));
+  const auto measured = nlohmann::json::parse(bench.out);
+  const auto listed = nlohmann::json::parse(machine.run({"list", "--all", "--json"}).out);
+  REQUIRE(listed.size() == 1);
+  CHECK(listed[0]["kind"] == "bench");
+  CHECK(listed[0]["cut"] == false);
+  CHECK(listed[0]["gpu"]["simulated"] == true);
+  const std::string file = listed[0]["file"];
+  // What was printed is what was stored.
+  CHECK(nlohmann::json::parse(machine.run({"report", "--json", file}).out) == measured);
+  const std::string text = machine.run({"report", file}).out;
+  CHECK(contains(text, "SIMULATED"));
+  CHECK(contains(text, "occupancy"));
+  CHECK(contains(text, "GUI_ACTIVE"));
+  CHECK(contains(machine.run({"sql", "--csv", file, "SELECT count(*) > 0 FROM bench"}).out, "1"));
+}
+
 TEST_CASE("report of a bench without busy bits shows its results, as text and as JSON") {
   const Machine machine;
   machine.store({full_run()});
