@@ -9,8 +9,9 @@ usage() {
 Usage: ./quickstart.sh [--yes] [--simulated]
 
 Installs what the build needs (it asks once), builds gputrace in build/release,
-records five seconds and prints the report. Without an AMD GPU, or with
---simulated, it records the simulated Radeon 780M; the output says SIMULATED.
+records the GPU while `gputrace bench fill` draws to it for some seconds, and
+prints the report. Without an AMD GPU, or with --simulated, it records five
+seconds of the simulated Radeon 780M; the output says SIMULATED.
 
   --yes        install without asking
   --simulated  record the simulated GPU even if there is a real one
@@ -36,16 +37,26 @@ cmake --build --preset release
 gputrace=build/release/cli/gputrace
 session=build/quickstart.gputrace
 gpu=()
-if [[ $simulated == yes ]]; then
-  gpu=(--gpu sim:780m:demo)
-elif [[ $("$gputrace" gpus --json) != *'"pci"'* ]]; then
-  echo "No GPU that amdgpu drives was found: recording the simulated Radeon 780M."
-  gpu=(--gpu sim:780m:demo)
+pci=
+if [[ $simulated == no ]]; then
+  pci=$("$gputrace" gpus --json | grep -o '"pci": *"[^"]*"' | head -n 1 | cut -d '"' -f 4 || true)
+  [[ -n $pci ]] || echo "No GPU that amdgpu drives was found: recording the simulated Radeon 780M."
 fi
+[[ -n $pci ]] || gpu=(--gpu sim:780m:demo)
 
-echo "+ gputrace record ${gpu[*]} --duration 5 -o $session"
-if ! "$gputrace" record "${gpu[@]}" --duration 5 --force -o "$session"; then
-  die "the recording failed, see above; ./quickstart.sh --simulated shows what a report looks like"
+# record OPTION... [-- CMD...]: says what it does.
+record() {
+  echo "+ gputrace record $*"
+  "$gputrace" record --force -o "$session" "$@"
+}
+
+fill=("$gputrace" bench fill --device "$pci" --quick --no-save)
+if [[ -n $pci ]] && record --gpu "$pci" -- "${fill[@]}"; then
+  :
+else
+  [[ -z $pci ]] || echo "The fill test did not run, see above: recording what runs on $pci anyway."
+  record "${gpu[@]}" --duration 5 ||
+    die "the recording failed, see above; ./quickstart.sh --simulated shows what a report looks like"
 fi
 echo "+ gputrace report $session"
 "$gputrace" report "$session"
