@@ -146,7 +146,11 @@ class SeriesTable {
   /// Null: no such series.
   [[nodiscard]] SensorRows::Series* find(std::int64_t id) {
     const auto index = static_cast<std::size_t>(id);  // a negative one is beyond the end
-    return index < by_id_.size() && by_id_[index] ? &*by_id_[index] : nullptr;
+    if (index >= by_id_.size()) {
+      return nullptr;
+    }
+    std::optional<SensorRows::Series>& series = by_id_[index];
+    return series ? &*series : nullptr;
   }
 
  private:
