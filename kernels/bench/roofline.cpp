@@ -150,7 +150,8 @@ class Roofline {
   static void derive_peaks(TestResult& test) {
     const std::string what = test.id.substr(std::string_view("roofline.").size());
     if (const BenchPoint* best = best_point(test); best != nullptr) {
-      test.derived.push_back(ceiling_of(*best, what, test.unit, "the faster subgroup size"));
+      test.derived.push_back(ceiling_of(*best, what, test.unit,
+                                        test.series.size() > 1 ? "the faster subgroup size" : ""));
     }
     for (const BenchSeries& series : test.series) {
       for (const BenchPoint& point : series.points) {

@@ -335,35 +335,6 @@ double memory_work(const KernelCase& kernel, const Launch& launch) {
   return read_bytes_of(kernel, launch) + written_bytes_of(kernel, launch);
 }
 
-RooflineProgress::RooflineProgress(TestContext& test_context, std::size_t points)
-    : context(test_context),
-      expected_(static_cast<std::ptrdiff_t>(points)),
-      start_ns_(clock().now_ns()) {}
-
-Clock& RooflineProgress::clock() {
-  return context.options.clock != nullptr ? *context.options.clock : monotonic_;
-}
-
-bool RooflineProgress::cancelled() const {
-  return context.options.cancelled && context.options.cancelled();
-}
-
-MeasurementOptions RooflineProgress::options() {
-  MeasurementOptions options = context.options;
-  done_before_ = done_;
-  options.progress = [this](std::size_t done, std::size_t, double) {
-    done_ = done_before_ + static_cast<std::ptrdiff_t>(done);
-    expected_ = std::max(expected_, done_);
-    if (context.options.progress) {
-      const double spent_s = static_cast<double>(clock().now_ns() - start_ns_) * 1e-9;
-      context.options.progress(
-          static_cast<std::size_t>(done_), static_cast<std::size_t>(expected_),
-          spent_s / static_cast<double>(done_) * static_cast<double>(expected_ - done_));
-    }
-  };
-  return options;
-}
-
 void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
                     const std::vector<RooflinePoint>& points, std::vector<TestResult>& tests) {
   Measurement measurement(progress, std::move(kernels), points);

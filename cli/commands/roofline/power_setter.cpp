@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <utility>
 
 #include "cli/commands/record/invoking_user.h"
@@ -138,7 +139,7 @@ class Helper {
     ::_exit(127);
   }
 
-  Answer wait_for_end(pid_t child, bool restores) const {
+  [[nodiscard]] Answer wait_for_end(pid_t child, bool restores) const {
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0U)));
     // A restore is finished even when nobody waits for it.
     const int peer = restores ? -1 : socket_;
@@ -205,7 +206,8 @@ Result<PowerSetter> PowerSetter::start(const PowerCommand& command, std::uint32_
   if (process == 0) {
     ours.reset();
     // Nothing of sudo's reaches the command: who may set limits says so with sudo in the command.
-    if (*user && (!take_environment(**user) || !become(**user))) {
+    const std::optional<InvokingUser>& invoking = *user;
+    if (invoking && (!take_environment(*invoking) || !become(*invoking))) {
       ::_exit(1);
     }
     Helper(command, restore_watts, theirs.get()).serve();

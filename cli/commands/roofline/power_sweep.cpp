@@ -115,7 +115,7 @@ class Level {
       const double limit_w = level_.watts;
       const bool above = *power_w > limit_w * kAbove + kAboveW;
       if ((steady && !above && passed_ns >= kFollowLeastNs) || passed_ns >= kFollowMostNs) {
-        level_.package_w = *power_w;
+        level_.package_w = power_w;
         return judge(*power_w, above);
       }
     }
