@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 
 #include "cli/commands/bench/bench_list.h"
 #include "cli/commands/bench/bench_options.h"
@@ -46,9 +48,9 @@ Result<int> run_session(const BenchOptions& options, BenchSession& session) {
   if (!stored) {
     return fail(stored.error(), "the results are not stored");
   }
-  if (*stored) {
+  if (const std::optional<std::filesystem::path>& path = *stored; path.has_value()) {
     fmt::print(stderr, "gputrace: stored in {}\n",
-               report::escape_for_terminal((*stored)->string(), false));
+               report::escape_for_terminal(path->string(), false));
   }
   if (run.cancelled) {
     return fail(ErrorCode::kBusy, "stopped by a signal: the results are not complete");

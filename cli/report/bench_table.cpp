@@ -43,7 +43,7 @@ std::string spread_text(const BenchPoint& point) {
 
 /// MHz before and after the point.
 std::string clock_text(const BenchPoint& point) {
-  const std::string before = whole_or_nothing(point.clock_before_mhz);
+  std::string before = whole_or_nothing(point.clock_before_mhz);
   const std::string after = whole_or_nothing(point.clock_after_mhz);
   if (after.empty() || before == after) {
     return before;

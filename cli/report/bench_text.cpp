@@ -159,7 +159,8 @@ std::string format_figure(double value) {
   const double size = std::abs(value);
   constexpr double kLargeCount = 1e15;
   if (size >= 999.95 || (size < kLargeCount && std::floor(size) == size)) {
-    const std::string digits = format_count(static_cast<std::uint64_t>(std::min(size, 1e18) + 0.5));
+    const std::string digits =
+        format_count(static_cast<std::uint64_t>(std::llround(std::min(size, 1e18))));
     return value < 0 ? "-" + digits : digits;
   }
   if (size >= 99.995) {
