@@ -66,9 +66,9 @@ class Measurement {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::mt19937_64 random(progress_.context.options.seed);
     std::shuffle(order.begin(), order.end(), random);
-    if (with_additions_) {
-      std::rotate(order.begin(), std::ranges::find(order, points_.front().kernel), order.end());
-    }
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t kernel) {
+      return kernel >= kernels_.size() - additions_;
+    });
     const std::uint64_t budget = budget_bytes();
     for (auto next = order.begin(); next != order.end();) {
       std::uint64_t bytes = 0;
@@ -113,17 +113,29 @@ class Measurement {
     add_counts(test, entered.proofs.counts);
   }
 
-  /// They come first, so that their rate is known when those of the others are looked at.
+  /// They come first, so that their rate is known when those of the others are looked at. With
+  /// every subgroup size: one may be twice as fast as the other.
   void add_additions() {
-    with_additions_ = true;
-    kernels_.push_back({.sized = additions_case(progress_.context.runner.facts())});
-    points_.insert(
-        points_.begin(),
-        RooflinePoint{.kernel = kernels_.size() - 1, .label = "additions.fp32", .series = {}});
-    progress_.expect(1);
+    const vulkan::DeviceFacts& facts = progress_.context.runner.facts();
+    std::vector<RooflinePoint> additions;
+    const auto add = [&](std::optional<std::uint32_t> size, std::string series) {
+      kernels_.push_back({.sized = additions_case(facts, size)});
+      additions.push_back({.kernel = kernels_.size() - 1,
+                           .label = kernels_.back().sized.kernel.id,
+                           .series = std::move(series)});
+    };
+    for (const std::uint32_t size : facts.subgroup_sizes) {
+      add(size, fmt::format("wave{}", size));
+    }
+    if (additions.empty()) {
+      add(std::nullopt, "driver's choice");
+    }
+    additions_ = additions.size();
+    points_.insert(points_.begin(), additions.begin(), additions.end());
+    progress_.expect(static_cast<std::ptrdiff_t>(additions_));
   }
 
-  [[nodiscard]] bool is_additions(std::size_t point) const { return with_additions_ && point == 0; }
+  [[nodiscard]] bool is_additions(std::size_t point) const { return point < additions_; }
 
   /// Half of what is needed is for the fresh buffers of a proof.
   [[nodiscard]] std::uint64_t budget_bytes() const {
@@ -257,7 +269,7 @@ class Measurement {
     point.p95 = work / timing->p5_ns;
     enter_timing(*timing, point);
     if (is_additions(p) && point.status == TestStatus::kOk) {
-      note_additions(measured);
+      note_additions(p, measured);
     }
     if (point.why.empty()) {
       point.why = notes_[planned.kernel];
@@ -265,9 +277,9 @@ class Measurement {
   }
 
   /// By its fastest runs: others must not look too fast because it was disturbed.
-  void note_additions(const MeasuredPoint& measured) {
+  void note_additions(std::size_t p, const MeasuredPoint& measured) {
     const auto rate = measured.timing
-                          ? lane_operations_per_ns(kernels_[points_.front().kernel].sized.kernel,
+                          ? lane_operations_per_ns(kernels_[points_[p].kernel].sized.kernel,
                                                    measured.launch, measured.timing->p5_ns)
                           : std::nullopt;
     if (rate) {
@@ -296,10 +308,15 @@ class Measurement {
       }
       return false;
     };
-    for (int look = 0; look < kSecondLooks && is_additions(planned.front()) && too_fast(); ++look) {
+    const auto with_additions = static_cast<std::size_t>(
+        std::ranges::count_if(planned, [&](std::size_t p) { return is_additions(p); }));
+    for (int look = 0; look < kSecondLooks && with_additions > 0 && too_fast(); ++look) {
       MeasurementOptions options = progress_.context.options;
       options.progress = nullptr;
-      note_additions(measure(plan.first(1), options, nullptr).front());
+      const auto again = measure(plan.first(with_additions), options, nullptr);
+      for (std::size_t i = 0; i < with_additions; ++i) {
+        note_additions(planned[i], again[i]);
+      }
     }
     for (std::size_t i = 0; i < planned.size(); ++i) {
       const RateCheck rate = rate_of(planned[i], measured[i]);
@@ -318,7 +335,7 @@ class Measurement {
   RooflineProgress& progress_;
   std::vector<RooflineKernel> kernels_;
   std::vector<RooflinePoint> points_;
-  bool with_additions_ = false;  ///< the first point is that of the additions
+  std::size_t additions_ = 0;  ///< so many points come first, and kernels last
   std::vector<std::optional<ProvenKernel>> proven_;
   std::vector<std::optional<Error>> errors_;
   std::vector<std::string> notes_;

@@ -48,14 +48,17 @@ Status check(const Launch& launch, const Outputs& outputs, std::uint32_t group_t
 
 }  // namespace
 
-SizedCase additions_case(const vulkan::DeviceFacts& facts) {
+SizedCase additions_case(const vulkan::DeviceFacts& facts,
+                         std::optional<std::uint32_t> subgroup_size) {
   SizedCase sized;
   KernelCase& kernel = sized.kernel;
-  kernel.id = "additions.fp32";
+  kernel.id = subgroup_size ? fmt::format("additions.fp32.wave{}", *subgroup_size)
+                            : std::string("additions.fp32");
   kernel.description = "additions of fp32 in registers";
   kernel.shader = "additions.comp";
   kernel.group_threads = facts.is_cpu ? 64 : std::min(256U, facts.max_group_threads);
   kernel.constants = {kernel.group_threads};
+  kernel.subgroup_size = subgroup_size;
   kernel.buffers = {
       {.binding = 0, .bytes = kThreadBytes * kernel.group_threads, .fill = fill_with_floats},
       {.binding = 1, .bytes = kThreadBytes * kernel.group_threads * kResultGroups, .fill = {}}};

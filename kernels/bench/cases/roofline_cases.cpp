@@ -12,6 +12,9 @@ std::vector<KernelCase> roofline_cases(const vulkan::DeviceFacts& facts) {
   constexpr std::uint64_t kRegion = 16 * 1024;
   std::vector<KernelCase> cases;
   cases.push_back(additions_case(facts).kernel);
+  for (const std::uint32_t size : facts.subgroup_sizes) {
+    cases.push_back(additions_case(facts, size).kernel);
+  }
   for (SizedCase& peak : peak_cases(facts)) {
     cases.push_back(std::move(peak.kernel));
   }
