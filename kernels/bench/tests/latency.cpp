@@ -122,6 +122,9 @@ Result<MeasuredPoint> measure_run(PreparedKernel& kernel, std::optional<std::uin
 
 /// ns a hop, from dispatches of two lengths: what both have in common is the launch.
 void enter_difference(Job& job, const MeasuredPoint& whole, const MeasuredPoint& part) {
+  if (!whole.timing || !part.timing) {
+    return;  // cancelled
+  }
   const Timing& longer = *whole.timing;
   const Timing& shorter = *part.timing;
   const double hops = hops_of_dispatch(whole.launch) - hops_of_dispatch(part.launch);
@@ -177,9 +180,7 @@ Status measure_both(TestContext& context, const MeasurementOptions& options, Pre
   if (!part) {
     return tl::unexpected(part.error());
   }
-  if (part->timing) {
-    enter_difference(job, *whole, *part);
-  }
+  enter_difference(job, *whole, *part);
   return {};
 }
 
@@ -310,6 +311,7 @@ std::vector<TestResult> run_latency(TestContext& context) {
 
 std::vector<KernelCase> latency_cases(const vulkan::DeviceFacts& facts) {
   std::vector<KernelCase> cases;
+  cases.reserve(kVectorShapes.size() + kScalarShapes.size());
   const auto cycle = make_cycle(64 * kKiB);
   for (const ChaseShape& shape : kVectorShapes) {
     cases.push_back(chase_case(shape, facts, cycle));
