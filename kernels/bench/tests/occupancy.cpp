@@ -179,12 +179,13 @@ Status take_steps(PreparedKernel& kernel, std::uint32_t trips, std::uint32_t mos
   if (!steps) {
     return tl::unexpected(steps.error());
   }
-  if (!*steps || is_cancelled(options)) {
+  const std::optional<Steps>& found = *steps;
+  if (!found.has_value() || is_cancelled(options)) {
     return {};
   }
-  point.median = (*steps)->slots;
-  point.p5 = (*steps)->slots;
-  point.p95 = (*steps)->above - 1;
+  point.median = found->slots;
+  point.p5 = found->slots;
+  point.p95 = found->above - 1;
   point.samples = kTimedRuns;
   return {};
 }
@@ -195,7 +196,7 @@ void compare(Job& job, std::uint32_t most) {
     return;
   }
   std::string why;
-  if (!job.steps.median) {
+  if (!job.steps.p5 || !job.steps.p95) {
     why =
         fmt::format("{} groups counted themselves in, but up to {} the times show no second round",
                     counted, most);
