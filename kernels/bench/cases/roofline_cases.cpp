@@ -9,7 +9,7 @@
 namespace gputrace::bench {
 
 std::vector<KernelCase> roofline_cases(const vulkan::DeviceFacts& facts) {
-  constexpr std::uint64_t kRegion = 16 * 1024;
+  constexpr std::uint64_t kRegion = 16'384;
   std::vector<KernelCase> cases;
   cases.push_back(additions_case(facts).kernel);
   for (const std::uint32_t size : facts.subgroup_sizes) {

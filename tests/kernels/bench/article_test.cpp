@@ -9,7 +9,7 @@
 namespace gputrace::bench {
 namespace {
 
-constexpr std::uint64_t kBytes = 64U * 1024;
+constexpr std::uint64_t kBytes = 65'536;
 
 TEST_CASE("four chains do four times the FLOPs that the article's label says, one chain as many") {
   const auto facts = test::integrated_gpu();

@@ -58,7 +58,7 @@ TEST_CASE("working sets go from 4 KiB to the size of a stream through memory") {
 TEST_CASE("groups with regions of their own have them side by side in one buffer") {
   const SizedCase sized = private_cache_case(test::integrated_gpu(), Stream::kRead, 16 * kKiB);
   CHECK(sized.kernel.id == "bandwidth.read.16KiB.private");
-  CHECK(sized.kernel.buffers[0].bytes == sized.launch.groups * 16 * kKiB);
+  CHECK(sized.kernel.buffers[0].bytes == 16 * kKiB * sized.launch.groups);
 }
 
 TEST_CASE("a stream whose last trip was lost is wrong") {

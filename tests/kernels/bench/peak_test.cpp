@@ -22,7 +22,8 @@ Outputs run_fp32(const KernelCase& kernel, const Launch& launch, float (*fma)(fl
   Outputs outputs = test::fresh_buffers(kernel);
   const auto x = static_cast<float>(kTurnX);
   const auto y = static_cast<float>(kTurnY);
-  for (std::uint64_t thread = 0; thread < launch.groups * kernel.group_threads; ++thread) {
+  const std::uint64_t threads = std::uint64_t{launch.groups} * kernel.group_threads;
+  for (std::uint64_t thread = 0; thread < threads; ++thread) {
     const std::uint64_t begun = thread % kernel.group_threads * 2 * kPairs;
     const std::uint64_t ended = thread * 2 * kPairs;
     for (std::uint64_t pair = 0; pair < kPairs; ++pair) {
