@@ -293,11 +293,10 @@ SizedCase peak_case(const vulkan::DeviceFacts& facts, Arithmetic arithmetic,
   kernel.min_arithmetic_share = kind.min_share;
   kernel.min_dual_issued_share = kind.min_dual_issued;
   connect(kernel, kind);
-  kernel.stimulus = stimulus_of(
-      kernel, arithmetic,
-      {.access = Access::kResident,
-       .footprint_bytes = thread_bytes * kernel.group_threads,
-       .stores_stay_in_cache = true});
+  kernel.stimulus = stimulus_of(kernel, arithmetic,
+                                {.access = Access::kResident,
+                                 .footprint_bytes = thread_bytes * kernel.group_threads,
+                                 .stores_stay_in_cache = true});
   sized.launch.groups = facts.is_cpu ? kCpuGroups : std::min(kGpuGroups, facts.max_groups_x);
   sized.scale_trips = true;
   return sized;
