@@ -57,8 +57,9 @@ bool is_label(std::string_view line) {
 
 template <class T>
 bool parse_number(std::string_view digits, int base, T& value) {
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [stop, error] = std::from_chars(begin, end, value, base);
   return error == std::errc() && stop == end;
 }
 
