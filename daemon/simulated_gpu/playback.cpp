@@ -20,6 +20,12 @@ double seconds_of(std::int64_t ns) {
 
 }  // namespace
 
+std::int64_t Playback::known_time(const Plays& plays, std::int64_t time_ns) {
+  // A reader that was held up for that many plays must not see counters fall back.
+  return time_ns > 0 && plays.size() == kKeptPlays ? std::max(time_ns, plays.front()->begin_ns)
+                                                   : time_ns;
+}
+
 Playback::Playback(std::shared_ptr<const Simulation> simulation)
     : simulation_(std::move(simulation)),
       course_(*simulation_),
@@ -89,6 +95,7 @@ UnitMask Playback::state_at(std::int64_t time_ns) const {
 }
 
 std::int64_t Playback::busy_until(const Plays& plays, Unit unit, std::int64_t time_ns) const {
+  time_ns = known_time(plays, time_ns);
   const Play* play = play_at(plays, time_ns);
   if (play == nullptr) {
     return simulation_->busy_ns(unit, 0, time_ns);
@@ -118,6 +125,7 @@ Load Playback::load_at(std::int64_t time_ns) const {
 // Power and temperature are linear in the load: what a play left behind fades beside what the
 // scenario does.
 PowerState Playback::power_of(const Plays& plays, std::int64_t time_ns) const {
+  time_ns = known_time(plays, time_ns);
   const PowerCourse& course = course_.power();
   const Play* play = play_at(plays, time_ns);
   if (play == nullptr) {
@@ -140,6 +148,7 @@ PowerState Playback::power_at(std::int64_t time_ns) const {
 }
 
 LoadTotals Playback::totals_until(const Plays& plays, std::int64_t time_ns) const {
+  time_ns = known_time(plays, time_ns);
   const Play* play = play_at(plays, time_ns);
   if (play == nullptr) {
     return course_.totals_at(time_ns);

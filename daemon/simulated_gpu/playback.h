@@ -35,8 +35,8 @@ class Playback {
   /// before that of the last call counts as that one. From one thread at a time.
   void begin(std::shared_ptr<const PlayedKernel> kernel, std::int64_t time_ns);
 
-  // From any thread. Exact back to the begin of the kept plays; before the last 32 the scenario is
-  // shown.
+  // From any thread. Exact back to the begin of the last 32 plays; sums of a time before that are
+  // those of that begin.
   [[nodiscard]] UnitMask state_at(std::int64_t time_ns) const;
   [[nodiscard]] std::int64_t busy_ns(Unit unit, std::int64_t begin_ns, std::int64_t end_ns) const;
   [[nodiscard]] Load load_at(std::int64_t time_ns) const;
@@ -54,6 +54,7 @@ class Playback {
   };
   using Plays = std::vector<std::shared_ptr<const Play>>;
 
+  [[nodiscard]] static std::int64_t known_time(const Plays& plays, std::int64_t time_ns);
   [[nodiscard]] static const Play* play_at(const Plays& plays, std::int64_t time_ns);
   [[nodiscard]] std::int64_t busy_until(const Plays& plays, Unit unit, std::int64_t time_ns) const;
   [[nodiscard]] LoadTotals totals_until(const Plays& plays, std::int64_t time_ns) const;

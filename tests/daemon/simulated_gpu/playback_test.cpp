@@ -230,6 +230,8 @@ TEST_CASE("hundreds of plays keep their sums") {
   const std::int64_t one = playback->busy_ns(Unit::kGui, end_ns - 2 * kPlayNs, end_ns);
   CHECK(playback->busy_ns(Unit::kGui, 0, end_ns) == kPlays * one);
   CHECK(one > kPlayNs * 8 / 10);
+  // Of a time before the plays that are kept, nothing falls back to the scenario alone.
+  CHECK(sensors.at(kPlayNs).dram_read_bytes > 0.9 * sensors.at(end_ns).dram_read_bytes);
 }
 
 TEST_CASE("a play that would begin before the last one begins with it") {
