@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -24,7 +24,7 @@ namespace gputrace::commands {
 namespace {
 
 constexpr std::int64_t kCommandLimitNs = 30 * kNsPerSecond;
-constexpr std::int64_t kGraceNs = 2 * kNsPerSecond;  // between SIGTERM and SIGKILL
+constexpr std::int64_t kGraceNs = 2 * kNsPerSecond;  // after SIGTERM, and after SIGKILL
 constexpr std::array kTerminalSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 struct Request {
@@ -34,7 +34,7 @@ struct Request {
 
 /// How a command ended. `wait_status` is that of waitpid(2).
 struct Answer {
-  enum class Kind { kEnded, kNotStarted, kTooLong, kInterrupted };
+  enum class Kind { kEnded, kNotStarted, kTooLong, kInterrupted, kGoesOn };
   Kind kind = Kind::kEnded;
   int wait_status = 0;
   int error_number = 0;
@@ -147,14 +147,21 @@ class Helper {
     const Event event = wait_for(process.get(), peer, monotonic_now_ns() + kCommandLimitNs);
     if (event != Event::kEnded) {
       answer.kind = event == Event::kTime ? Answer::Kind::kTooLong : Answer::Kind::kInterrupted;
-      ::kill(child, SIGTERM);
-      if (wait_for(process.get(), -1, monotonic_now_ns() + kGraceNs) != Event::kEnded) {
-        ::kill(child, SIGKILL);
+      if (!end(child, process.get())) {
+        return {.kind = Answer::Kind::kGoesOn};
       }
     }
     while (::waitpid(child, &answer.wait_status, 0) < 0 && errno == EINTR) {
     }
     return answer;
+  }
+
+  /// False: it goes on. What sudo has made another user's takes no signals of ours.
+  [[nodiscard]] static bool end(pid_t child, int process_fd) {
+    return std::ranges::any_of(std::array{SIGTERM, SIGKILL}, [&](int number) {
+      ::kill(child, number);
+      return wait_for(process_fd, -1, monotonic_now_ns() + kGraceNs) == Event::kEnded;
+    });
   }
 
   const PowerCommand& command_;
@@ -171,6 +178,10 @@ Status judge(const Answer& answer) {
                                               kCommandLimitNs / kNsPerSecond));
     case Answer::Kind::kInterrupted:
       return fail(ErrorCode::kBusy, "interrupted");
+    case Answer::Kind::kGoesOn:
+      return fail(
+          ErrorCode::kIo,
+          "a command that runs as another user could not be stopped and may still set its limit");
     case Answer::Kind::kEnded:
       break;
   }
@@ -236,6 +247,7 @@ Status PowerSetter::ask(std::uint32_t watts, const std::function<bool()>& cancel
   ++answers_due_;
   constexpr int kLookMs = 100;  // for a signal that came between a look and poll(2)
   Answer answer;
+  bool earlier_goes_on = false;
   while (answers_due_ > 0) {
     pollfd readable{socket_.get(), POLLIN, 0};
     if (::poll(&readable, 1, kLookMs) > 0) {
@@ -243,12 +255,15 @@ Status PowerSetter::ask(std::uint32_t watts, const std::function<bool()>& cancel
         return lost();
       }
       --answers_due_;
+      earlier_goes_on =
+          earlier_goes_on || (answers_due_ > 0 && answer.kind == Answer::Kind::kGoesOn);
     } else if (cancelled && cancelled()) {
       // The next request ends the command; its answer comes before that of the request.
       return fail(ErrorCode::kBusy, "interrupted");
     }
   }
-  return judge(answer);
+  const Status judged = judge(answer);
+  return judged && earlier_goes_on ? judge({.kind = Answer::Kind::kGoesOn}) : judged;
 }
 
 Status PowerSetter::set(std::uint32_t watts, const std::function<bool()>& cancelled) {

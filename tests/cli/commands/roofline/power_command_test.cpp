@@ -1,6 +1,8 @@
 #include "cli/commands/roofline/power_command.h"
 
 #include <doctest/doctest.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
@@ -29,6 +31,12 @@ struct Script {
     out << "#!/bin/sh\necho \"$@\" >> " << log().string() << "\n" << rest << "\n";
     out.close();
     std::filesystem::permissions(folder.path() / "set", std::filesystem::perms::owner_all);
+  }
+  void open_to_all() const {
+    std::ofstream(log()).close();
+    for (const auto& path : {folder.path(), folder.path() / "set", log()}) {
+      std::filesystem::permissions(path, std::filesystem::perms::all);
+    }
   }
   [[nodiscard]] std::filesystem::path log() const { return folder.path() / "log"; }
   [[nodiscard]] PowerSetter setter(std::uint32_t restore = 54) const {
@@ -135,10 +143,7 @@ TEST_CASE("under sudo commands are executed as the user who called it") {
     return;
   }
   const Script script("id -u >> \"$0.log\"");
-  std::filesystem::permissions(script.folder.path(), std::filesystem::perms::all);
-  std::filesystem::permissions(script.folder.path() / "set", std::filesystem::perms::all);
-  std::ofstream(script.log()).close();
-  std::filesystem::permissions(script.log(), std::filesystem::perms::all);
+  script.open_to_all();
   ::setenv("SUDO_UID", "12345", 1);
   ::setenv("SUDO_GID", "12345", 1);
   {
@@ -163,6 +168,38 @@ TEST_CASE("Ctrl-C ends a command that hangs, and the restore runs after it") {
   CHECK(interrupted.error().code == ErrorCode::kBusy);
   CHECK(setter.restore().has_value());
   CHECK(text_of(hanging.log()) == "to 15\nto 54\n");
+}
+
+TEST_CASE("a command that is another user's, as under sudo, is not waited for without end") {
+  const std::filesystem::path setpriv = "/usr/bin/setpriv";
+  if (::geteuid() != 0 || !std::filesystem::exists(setpriv)) {
+    MESSAGE("skipped: needs root and setpriv");
+    return;
+  }
+  const Script script(
+      "test \"$1\" = 'to 54' || exec \"$0.root\" --reuid=0 cat \"$0.fifo\" > /dev/null");
+  script.open_to_all();
+  const std::filesystem::path as_root = script.folder.path() / "set.root";
+  std::filesystem::copy_file(setpriv, as_root);
+  REQUIRE(::chmod(as_root.c_str(), 04755) == 0);
+  const std::filesystem::path fifo = script.folder.path() / "set.fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const UniqueFd held(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));  // its end ends the command
+  REQUIRE(::write(held.get(), "x", 1) == 1);
+  const auto is_read = [&] {
+    int unread = 0;
+    return ::ioctl(held.get(), FIONREAD, &unread) == 0 && unread == 0;
+  };
+  ::setenv("SUDO_UID", "12345", 1);
+  ::setenv("SUDO_GID", "12345", 1);
+  auto setter = script.setter();
+  ::unsetenv("SUDO_UID");
+  ::unsetenv("SUDO_GID");
+  CHECK_FALSE(setter.set(15, is_read).has_value());
+  const Status restored = setter.restore();
+  REQUIRE_FALSE(restored);
+  CHECK(restored.error().message.find("could not be stopped") != std::string::npos);
+  CHECK(text_of(script.log()) == "to 15\nto 54\n");
 }
 
 }  // namespace
