@@ -175,17 +175,20 @@ Status Device::Impl::make_dummies() {
   return {};
 }
 
+std::string Device::Impl::why_not_run() const {
+  return facts.listed.name + " has no memory: it compiles shaders and cannot run them";
+}
+
 Status Device::Impl::can_run() const {
   if (!queue) {
-    return fail(ErrorCode::kUnsupported,
-                facts.listed.name + " has no memory: it compiles shaders and cannot run them");
+    return fail(ErrorCode::kUnsupported, why_not_run());
   }
   return {};
 }
 
 Status Device::Impl::run_commands(const std::function<void(VkCommandBuffer)>& record) {
-  if (const Status ready = can_run(); !ready) {
-    return ready;
+  if (!queue) {
+    return fail(ErrorCode::kUnsupported, why_not_run());
   }
   const Result<VkCommandBuffer> commands = queue->begin();
   if (!commands) {

@@ -23,16 +23,19 @@ std::string lower(std::string_view text) {
 std::string list(std::span<const ListedDevice> devices) {
   std::string text;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    text += fmt::format("\n  {}: {}{}", i, devices[i].name,
-                        devices[i].pci ? " at " + *devices[i].pci : "");
+    text += fmt::format("\n  {}: {}", i, devices[i].name);
+    if (const std::optional<std::string>& pci = devices[i].pci) {
+      text += " at " + *pci;
+    }
   }
   return text;
 }
 
 std::optional<std::size_t> index_in(std::string_view choice) {
   std::size_t index = 0;
-  const char* const end = choice.data() + choice.size();
-  const auto [stopped, error] = std::from_chars(choice.data(), end, index);
+  const char* const begin = choice.data();
+  const char* const end = begin + choice.size();
+  const auto [stopped, error] = std::from_chars(begin, end, index);
   const bool is_number = !choice.empty() && choice.find_first_not_of("0123456789") == choice.npos;
   return is_number && stopped == end && error == std::errc() ? std::optional(index) : std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "kernels/vulkan/bindings.h"
@@ -85,6 +86,7 @@ struct Device::Impl {
   [[nodiscard]] Status open_queue();
   [[nodiscard]] Status make_dummies();
 
+  [[nodiscard]] std::string why_not_run() const;
   [[nodiscard]] Status can_run() const;
   /// Runs what `record` records and waits.
   [[nodiscard]] Status run_commands(const std::function<void(VkCommandBuffer)>& record);

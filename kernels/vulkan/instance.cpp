@@ -146,7 +146,8 @@ void VulkanInstance::abandon() noexcept {
   handle_ = VK_NULL_HANDLE;
   messenger_ = VK_NULL_HANDLE;
   // The messenger goes on to write to it.
-  static_cast<void>(log_.release());
+  const ValidationLog* const left_behind = log_.release();
+  static_cast<void>(left_behind);
 }
 
 }  // namespace gputrace::vulkan

@@ -52,7 +52,7 @@ struct Executable {
   std::vector<Statistic> statistics;
   std::string assembly;  ///< empty where the driver shows none
 
-  [[nodiscard]] std::optional<double> statistic(std::string_view name) const;
+  [[nodiscard]] std::optional<double> statistic(std::string_view wanted) const;
 };
 
 /// Move-only.

@@ -14,7 +14,7 @@ namespace {
 /// Records the work of one submission, after all of it was checked.
 class Recorder {
  public:
-  explicit Recorder(Device::Impl& device) : device_(device) {}
+  Recorder(Device::Impl& device, DescriptorSets& sets) : device_(device), descriptors_(sets) {}
 
   [[nodiscard]] Status check(const Dispatch& dispatch) const;
   [[nodiscard]] Status check(const Draw& draw) const;
@@ -34,6 +34,7 @@ class Recorder {
   void record(VkCommandBuffer commands, const Copy& copy, VkDescriptorSet set) const;
 
   Device::Impl& device_;
+  DescriptorSets& descriptors_;
   std::vector<VkDescriptorSet> sets_;
 };
 
@@ -109,7 +110,7 @@ BoundHandles Recorder::bound(const Bindings& bindings) const {
 }
 
 Status Recorder::make_sets(std::span<const Work> work) {
-  if (Status room = device_.sets->begin(work.size()); !room) {
+  if (Status room = descriptors_.begin(work.size()); !room) {
     return room;
   }
   std::optional<Bindings> before;
@@ -124,7 +125,7 @@ Status Recorder::make_sets(std::span<const Work> work) {
       sets_.push_back(sets_.back());
       continue;
     }
-    const Result<VkDescriptorSet> set = device_.sets->make(bound(bindings));
+    const Result<VkDescriptorSet> set = descriptors_.make(bound(bindings));
     if (!set) {
       return tl::unexpected(set.error());
     }
@@ -207,10 +208,12 @@ void Recorder::record(VkCommandBuffer commands, const Copy& copy, VkDescriptorSe
 }  // namespace
 
 Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns) {
-  Recorder recorder(*impl_);
-  if (const Status ready = impl_->can_run(); !ready) {
-    return tl::unexpected(ready.error());
+  std::optional<Queue>& queue = impl_->queue;
+  std::optional<DescriptorSets>& sets = impl_->sets;
+  if (!queue || !sets) {
+    return fail(ErrorCode::kUnsupported, impl_->why_not_run());
   }
+  Recorder recorder(*impl_, *sets);
   for (const Work& item : work) {
     const Status good = std::visit([&](const auto& each) { return recorder.check(each); }, item);
     if (!good) {
@@ -218,7 +221,7 @@ Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns)
     }
   }
   // First: it refuses on a device that was lost, where nothing may be touched.
-  const Result<VkCommandBuffer> commands = impl_->queue->begin();
+  const Result<VkCommandBuffer> commands = queue->begin();
   if (!commands) {
     return tl::unexpected(commands.error());
   }
@@ -229,7 +232,7 @@ Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns)
     return tl::unexpected(made.error());
   }
   recorder.record(*commands, work);
-  const Result<RunTime> time = impl_->queue->finish(std::max<std::int64_t>(timeout_ns, 0));
+  const Result<RunTime> time = queue->finish(std::max<std::int64_t>(timeout_ns, 0));
   if (!time) {
     return time;
   }

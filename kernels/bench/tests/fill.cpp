@@ -35,8 +35,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kIntegratedBytes = 64 * kMiB;
 constexpr std::uint64_t kDiscreteBytes = 128 * kMiB;
 constexpr std::uint64_t kCpuBytes = kMiB;
-constexpr std::uint64_t kQuickCpuBytes = 64 * 1024;
-constexpr std::uint64_t kSmallestTarget = 64 * 1024;
+constexpr std::uint64_t kQuickCpuBytes = kMiB / 16;
+constexpr std::uint64_t kSmallestTarget = kMiB / 16;
 
 std::uint64_t usual_bytes(const vulkan::DeviceFacts& facts, bool quick) {
   if (facts.is_cpu) {
