@@ -232,7 +232,7 @@ Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns)
     return tl::unexpected(made.error());
   }
   recorder.record(*commands, work);
-  const Result<RunTime> time = queue->finish(std::max<std::int64_t>(timeout_ns, 0));
+  Result<RunTime> time = queue->finish(std::max<std::int64_t>(timeout_ns, 0));
   if (!time) {
     return time;
   }

@@ -13,6 +13,7 @@ using vulkan::Format;
 
 /// Texels on a side of a block.
 constexpr std::uint32_t kBlockSide = 4;
+constexpr std::uint64_t kBlockTexels = 16;
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), its mixer.
 std::uint64_t mix(std::uint64_t index) {
@@ -67,7 +68,8 @@ std::array<double, 4> decode_mode_6(const Block& block, std::uint32_t texel) {
       return static_cast<unsigned>(bits_of(block, kEndPoints + (2 * i + which) * 7, 7) << 1U |
                                    bits_of(block, kPBits + which, 1));
     };
-    values.at(i) = (end(0) * (64 - weight) + end(1) * weight + 32) / 64 / 255.0;
+    const unsigned mixed = (end(0) * (64 - weight) + end(1) * weight + 32) >> 6U;
+    values.at(i) = mixed / 255.0;
   }
   return values;
 }
@@ -87,7 +89,7 @@ std::vector<std::byte> elements(std::uint64_t count, const At& at) {
 
 std::uint64_t noise_bytes(Format format, std::uint32_t side) {
   const std::uint64_t texels = std::uint64_t{side} * side;
-  return format == Format::kBc7 ? texels / (kBlockSide * kBlockSide) * vulkan::bytes_of(format)
+  return format == Format::kBc7 ? texels / kBlockTexels * vulkan::bytes_of(format)
                                 : texels * vulkan::bytes_of(format);
 }
 

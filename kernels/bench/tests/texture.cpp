@@ -111,14 +111,15 @@ void plan_hash(PixelTables& tables, const vulkan::DeviceFacts& facts, bool quick
 /// Of the time that random fetches of the plain kind take, what the hash alone takes.
 void derive_hash(TestResult& random, const TestResult& hash) {
   const BenchPoint* const alone = best_point(hash);
+  const double hash_rate = alone != nullptr ? alone->median.value_or(0) : 0;
   const auto plain = std::ranges::find(random.series, kind_name(kPlain), &BenchSeries::name);
-  if (alone == nullptr || plain == random.series.end()) {
+  if (!(hash_rate > 0) || plain == random.series.end()) {
     return;
   }
   for (const BenchPoint& point : plain->points) {
     if (point.median && point.status == analysis::TestStatus::kOk) {
       random.derived.push_back({.what = fmt::format("{}.hash.{:g}", random.id, point.x),
-                                .value = 100 * *point.median / *alone->median,
+                                .value = 100 * *point.median / hash_rate,
                                 .lower = std::nullopt,
                                 .upper = std::nullopt,
                                 .unit = "%",
