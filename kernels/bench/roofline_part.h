@@ -59,6 +59,9 @@ class RooflineProgress {
   /// against, and a witness of clocks that change on the way.
   analysis::TestResult additions;
   std::optional<double> additions_per_ns;  ///< the fastest so far
+  /// Of a run, in place of a shorter one of the options: for kernels whose threads begin and end
+  /// with much that is not measured.
+  double least_run_ns = 0;
   /// Set when the device was lost and could not be opened again.
   std::optional<Error> lost;
 

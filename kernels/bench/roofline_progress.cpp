@@ -29,6 +29,11 @@ MeasurementOptions RooflineProgress::options() {
   if (context.quick && context.runner.facts().is_cpu) {
     options.run_ns = std::min(options.run_ns, kQuickRunOfCpuNs);
   }
+  if (options.run_ns < least_run_ns) {
+    options.run_ns = least_run_ns;
+    options.point_limit_ns =
+        std::max(options.point_limit_ns, least_run_ns * static_cast<double>(options.samples));
+  }
   done_before_ = done_;
   options.progress = [this](std::size_t done, std::size_t, double) {
     done_ = done_before_ + static_cast<std::ptrdiff_t>(done);

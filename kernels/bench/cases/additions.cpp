@@ -81,7 +81,7 @@ SizedCase additions_case(const vulkan::DeviceFacts& facts,
                                 {.access = Access::kResident,
                                  .footprint_bytes = 1.0 * kThreadBytes * kernel.group_threads,
                                  .stores_stay_in_cache = true});
-  sized.launch.groups = facts.is_cpu ? 512 : std::min(8192U, facts.max_groups_x);
+  sized.launch.groups = facts.is_cpu ? 32 : std::min(8192U, facts.max_groups_x);
   sized.scale_trips = true;
   return sized;
 }

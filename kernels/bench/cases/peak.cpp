@@ -15,8 +15,9 @@ namespace {
 /// Whatever the number of compute units, the last groups to run leave few of them idle.
 constexpr std::uint32_t kGpuGroups = 8192;
 constexpr std::uint32_t kGpuGroup = 256;
-/// A software rasteriser has a few dozen cores at most and runs groups one after the other.
-constexpr std::uint32_t kCpuGroups = 512;
+/// A software rasteriser has a few cores, runs groups one after the other, and loads and stores
+/// lane by lane: with many groups a short run is spent on that.
+constexpr std::uint32_t kCpuGroups = 32;
 constexpr std::uint32_t kCpuGroup = 64;
 /// Groups store to a few places in turn, all the same values: so results stay in a cache and take
 /// no part of the time.
