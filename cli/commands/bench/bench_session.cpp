@@ -38,6 +38,11 @@ constexpr double kRateHz = 1000;
 constexpr std::int64_t kDaemonReadyNs = 10 * kNsPerSecond;
 constexpr std::int64_t kOwnReadyNs = 60 * kNsPerSecond;
 constexpr std::size_t kMostNotes = 16;
+#ifdef NDEBUG
+constexpr bool kValidate = false;
+#else
+constexpr bool kValidate = true;  // with Vulkan's validation layer
+#endif
 
 ipc::Purpose purpose_of(store::SessionKind kind) {
   if (kind == store::SessionKind::kRoofline) {
@@ -94,7 +99,7 @@ class LiveSession final : public BenchSession {
   std::vector<std::string> notes_;
   RecordingTarget target_;
   std::filesystem::path folder_;
-  std::optional<PendingFile> pending_;
+  std::unique_ptr<PendingFile> pending_;           ///< null with --no-save
   std::unique_ptr<RecorderProcess> own_recorder_;  ///< forked, and without its order
   std::unique_ptr<bench::Runner> runner_;
   analysis::BenchDevice device_;
@@ -102,7 +107,7 @@ class LiveSession final : public BenchSession {
   std::optional<os::GpuDevice> real_gpu_;  ///< the device, where it is one of amdgpu's
   std::vector<std::unique_ptr<sampler::SensorReader>> sensors_;
   SessionObserver::Play play_;
-  std::optional<BenchRecorder> recorder_;
+  std::unique_ptr<BenchRecorder> recorder_;
   ProgressLine progress_;
   std::unique_ptr<SessionObserver> observer_;  // last: it uses the recorder
 };
@@ -116,7 +121,7 @@ Status LiveSession::begin() {
     }
   }
   observer_ = std::make_unique<SessionObserver>(BenchSensors(std::move(sensors_)), std::move(play_),
-                                                recorder_ ? &*recorder_ : nullptr,
+                                                recorder_.get(),
                                                 [this](const std::string& text) { note(text); });
   return {};
 }
@@ -142,8 +147,8 @@ Status LiveSession::prepare_recorder() {
     }
     folder_ = machine_folder(*sessions);
     // Vulkan's drivers make threads: this is the last moment to fork.
-    Result<std::unique_ptr<RecorderProcess>> forked =
-        RecorderProcess::fork({make_reader_factory(), target_.before_file});
+    Result<std::unique_ptr<RecorderProcess>> forked = RecorderProcess::fork(
+        {make_reader_factory(), target_.before_file, /*discards_abandoned=*/true});
     if (!forked) {
       return tl::unexpected(forked.error());
     }
@@ -160,7 +165,7 @@ Status LiveSession::prepare_recorder() {
 Status LiveSession::open_device() {
   Result<std::unique_ptr<bench::Runner>> runner =
       simulated_ ? open_simulated_runner(request_.gpu)
-                 : bench::open_vulkan_runner(request_.device, request_.validate);
+                 : bench::open_vulkan_runner(request_.device, kValidate);
   if (!runner) {
     return tl::unexpected(runner.error());
   }
@@ -188,8 +193,12 @@ Status LiveSession::choose_gpu() {
     return {};
   }
   const Result<std::vector<os::GpuDevice>> gpus = os::list_gpus({});
+  if (!gpus && request_.gpu.empty()) {
+    note("no busy bits, clock and power beside the results: " + gpus.error().message);
+    return {};
+  }
   if (!gpus) {
-    return request_.gpu.empty() ? Status() : tl::unexpected(gpus.error());
+    return tl::unexpected(gpus.error());
   }
   const auto same = std::find_if(gpus->begin(), gpus->end(), [&](const os::GpuDevice& gpu) {
     return gpu.identity.pci == device_.pci;
@@ -243,7 +252,7 @@ Status LiveSession::prepare_file() {
   if (!pending) {
     return tl::unexpected(pending.error());
   }
-  pending_.emplace(std::move(*pending));
+  pending_ = std::make_unique<PendingFile>(std::move(*pending));
   return {};
 }
 
@@ -263,7 +272,7 @@ Status LiveSession::start_recorder() {
   for (const std::string& text : recorder->ready().notes) {
     note(text);
   }
-  recorder_.emplace(std::move(*recorder));
+  recorder_ = std::make_unique<BenchRecorder>(std::move(*recorder));
   return {};
 }
 
