@@ -1,5 +1,6 @@
 // The recorder process: takes orders over a socket, opens the GPU, samples and writes. Its socket
-// closing is the sign that whoever started it is gone; the file is finished all the same.
+// closing is the sign that whoever started it is gone; the file is finished all the same, unless it
+// is of no use to anybody else.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,8 @@ struct RecorderOptions {
   /// Runs when the GPU is open and before the file is created: the moment to give up privileges
   /// and to make the folder. May be empty.
   std::function<Status()> before_file;
+  /// The file is one that only who started it can complete: without a stop order it is removed.
+  bool discards_abandoned = false;
 };
 
 /// The body of a process that was forked for this and has one thread. Cuts itself off from the

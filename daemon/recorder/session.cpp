@@ -138,7 +138,8 @@ void Session::run() {
   } else {
     stop = ipc::StopOrder{std::nullopt, std::nullopt, /*discard=*/true};  // nobody waits any more
   }
-  const ipc::StopOrder end = stop.value_or(ipc::StopOrder{});
+  const ipc::StopOrder end = stop.value_or(
+      ipc::StopOrder{std::nullopt, std::nullopt, /*discard=*/options_.discards_abandoned});
   const ipc::ClosedAnswer closed = output_->finish(end.exit_code, end.signal);
   if (end.discard && !closed.file.empty()) {
     remove_session(closed.file);
