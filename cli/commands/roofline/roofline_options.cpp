@@ -6,6 +6,7 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/text_options.h"
+#include "daemon/simulated_gpu/simulated_gpu.h"
 
 namespace gputrace::commands {
 
@@ -122,7 +123,7 @@ Status check_together(const RooflineOptions& options) {
   const auto refuse = [](const char* what) {
     return fail(ErrorCode::kUsage, fmt::format("--power and {} do not go together", what));
   };
-  if (options.gpu.starts_with("sim:")) {
+  if (simulated_gpu::is_simulated_argument(options.gpu)) {
     return refuse("a simulated GPU, whose limit no command sets,");
   }
   if (options.article) {

@@ -73,7 +73,9 @@ TEST_CASE("a power sweep needs its command and the limit to restore") {
 }
 
 TEST_CASE("what a power sweep cannot do is refused") {
-  CHECK(contains(refusal(with_power({"--gpu", "sim:780m"})), "simulated"));
+  for (const char* gpu : {"sim", "sim:780m", "sim:780m:game"}) {
+    CHECK(contains(refusal(with_power({"--gpu", gpu})), "simulated"));
+  }
   CHECK(contains(refusal(with_power({"--method", "article"})), "article"));
   CHECK(contains(refusal(with_power({"--svg", "a.svg"})), "--svg"));
   CHECK(contains(refusal(with_power({"--max-temp", "0"})), "--max-temp"));
