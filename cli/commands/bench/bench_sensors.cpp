@@ -5,12 +5,6 @@
 
 namespace gputrace::commands {
 
-namespace {
-/// Room for a reader that tells its sensors with its first answer: the largest metrics table has
-/// fewer fields.
-constexpr std::size_t kMostOfOneReader = 1024;
-}  // namespace
-
 std::optional<double> BenchSensors::read(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     for (const auto& reader : readers_) {
@@ -30,11 +24,16 @@ std::optional<double> BenchSensors::read(sampler::SensorReader& reader, std::str
   if (!known.empty() && std::none_of(known.begin(), known.end(), has_name)) {
     return std::nullopt;
   }
-  values_.assign(std::max(known.size(), kMostOfOneReader), std::nullopt);
-  if (reader.read(values_) != sampler::SensorOutcome::kRead) {
+  values_.assign(known.size(), std::nullopt);
+  sampler::SensorOutcome outcome = reader.read(values_);
+  const auto sensors = reader.sensors();
+  if (sensors.size() > values_.size()) {  // that read has found them
+    values_.assign(sensors.size(), std::nullopt);
+    outcome = reader.read(values_);
+  }
+  if (outcome != sampler::SensorOutcome::kRead) {
     return std::nullopt;
   }
-  const auto sensors = reader.sensors();
   const auto found = std::find_if(sensors.begin(), sensors.end(), has_name);
   return found == sensors.end() ? std::nullopt
                                 : values_.at(static_cast<std::size_t>(found - sensors.begin()));
