@@ -10,6 +10,7 @@
 #include "cli/commands/bench/bench_run.h"
 #include "cli/commands/bench/bench_session.h"
 #include "cli/commands/command.h"
+#include "cli/commands/standard_output.h"
 #include "cli/report/bench_json.h"
 #include "cli/report/bench_text.h"
 #include "cli/report/terminal_text.h"
@@ -18,19 +19,12 @@ namespace gputrace::commands {
 
 namespace {
 
-#ifdef NDEBUG
-constexpr bool kValidate = false;
-#else
-constexpr bool kValidate = true;
-#endif
-
 BenchRequest request_of(const BenchOptions& options, const std::vector<std::string>& arguments) {
   BenchRequest request;
   request.device = options.device;
   request.gpu = options.gpu;
   request.quick = options.quick;
   request.save = options.save;
-  request.validate = kValidate;
   request.kind = store::SessionKind::kBench;
   request.command = {"gputrace", "bench"};
   request.command.insert(request.command.end(), arguments.begin(), arguments.end());
@@ -43,8 +37,12 @@ Result<int> run_session(const BenchOptions& options, BenchSession& session) {
   const analysis::BenchRun run = run_bench_tests(options.tests, session, options.quick);
   const auto stored = session.finish(run);
   print_notes(session, notes_printed);
-  fmt::print("{}", options.json ? report::render_bench_json(run)
-                                : report::render_bench_text(run, options.text));
+  if (const Status printed =
+          write_stdout(options.json ? report::render_bench_json(run)
+                                    : report::render_bench_text(run, options.text));
+      !printed) {
+    return tl::unexpected(printed.error());
+  }
   if (!stored) {
     return fail(stored.error(), "the results are not stored");
   }
@@ -73,8 +71,8 @@ Result<int> run_bench(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (options->list) {
-    fmt::print("{}", options->json ? bench_list_json() : bench_list_text());
-    return 0;
+    const Status printed = write_stdout(options->json ? bench_list_json() : bench_list_text());
+    return printed ? Result<int>(0) : tl::unexpected(printed.error());
   }
   const auto session = BenchSession::open(request_of(*options, arguments));
   if (!session) {

@@ -122,7 +122,7 @@ Status PendingFile::keep() {
     status = ::rename(path_.c_str(), final_path_.c_str());
   }
   if (status != 0) {
-    return fail_errno(errno, "cannot rename the finished session to " + final_path_.string());
+    return fail_errno(errno, "cannot rename the finished file to " + final_path_.string());
   }
   path_.clear();
   return {};

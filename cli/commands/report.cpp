@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "cli/commands/report/report_builder.h"
 #include "cli/commands/report/time_offset.h"
 #include "cli/commands/session_folder.h"
+#include "cli/commands/standard_output.h"
 #include "cli/commands/text_options.h"
 #include "cli/report/render_json.h"
 #include "cli/report/render_text.h"
@@ -170,13 +170,6 @@ Result<std::filesystem::path> session_path(const Arguments& arguments) {
 Result<regdb::RegisterDatabase> open_regdb(const ReportOptions& options) {
   return options.regdb_folder ? regdb::RegisterDatabase::with_overlay(*options.regdb_folder)
                               : regdb::RegisterDatabase::built_in();
-}
-
-Status write_stdout(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return fail_errno(errno, "cannot write to standard output");
-  }
-  return {};
 }
 
 Status print_session(const store::SessionReader& session, const std::filesystem::path& path,

@@ -17,6 +17,7 @@
 #include "cli/commands/roofline/power_run.h"
 #include "cli/commands/roofline/roofline_options.h"
 #include "cli/commands/roofline/shell_words.h"
+#include "cli/commands/standard_output.h"
 #include "cli/report/bench_json.h"
 #include "cli/report/bench_text.h"
 #include "cli/report/roofline_plot.h"
@@ -27,26 +28,12 @@ namespace gputrace::commands {
 
 namespace {
 
-#ifdef NDEBUG
-constexpr bool kValidate = false;
-#else
-constexpr bool kValidate = true;
-#endif
-
-Status write_stdout(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return fail_errno(errno, "cannot write to standard output");
-  }
-  return {};
-}
-
 BenchRequest request_of(const RooflineOptions& options, const std::vector<std::string>& arguments) {
   BenchRequest request;
   request.device = options.device;
   request.gpu = options.gpu;
   request.quick = options.quick;
   request.save = options.save;
-  request.validate = kValidate;
   request.kind = store::SessionKind::kRoofline;
   request.command = {"gputrace", "roofline"};
   request.command.insert(request.command.end(), arguments.begin(), arguments.end());
@@ -76,7 +63,7 @@ Status write_svg(const report::RooflinePlot& plot, const std::filesystem::path& 
   if (!pending) {
     return tl::unexpected(pending.error());
   }
-  std::FILE* file = std::fopen(pending->path().c_str(), "we");
+  std::FILE* file = std::fopen(pending->path().c_str(), "wxe");  // x: never through a link
   if (file == nullptr) {
     return fail_errno(errno, "cannot write " + pending->path().string());
   }

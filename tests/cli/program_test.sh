@@ -33,6 +33,12 @@ expect 2 stderr "'recrod' is not a command" recrod
 expect 2 stderr "is not a command" ""
 expect 2 stderr "'\\x1b[31m' is not a command" $'\e[31m'
 expect 1 stderr 'no\x1b[31m' report $'no\e[31m'
+if [[ -w /dev/full ]]; then
+  "$gputrace" bench list > /dev/full 2> /dev/null && {
+    echo "bench list into a full device: exit status 0"
+    failures=$((failures + 1))
+  }
+fi
 for command in $("$gputrace" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
   expect 0 stdout "gputrace $command" "$command" --help
   expect 2 stderr "Try \`gputrace $command --help\`" "$command" --no-such-option

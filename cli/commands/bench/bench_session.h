@@ -22,7 +22,6 @@ struct BenchRequest {
   std::string gpu;     ///< --gpu: "sim:780m" = no Vulkan at all; else the GPU that is sampled
   bool quick = false;
   bool save = true;
-  bool validate = false;  ///< load Vulkan's validation layer
   store::SessionKind kind = store::SessionKind::kBench;
   std::vector<std::string> command;  ///< as typed, for the file
 };

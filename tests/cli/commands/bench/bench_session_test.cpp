@@ -2,6 +2,7 @@
 #include "cli/commands/bench/bench_session.h"
 
 #include <doctest/doctest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,6 +217,23 @@ TEST_CASE("a bench that is given up leaves nothing") {
     session->observer()->begin_point("stream", stream().stimulus({}));
   }
   // The recorder tidies up in a process of its own.
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
+  CHECK(home.files().empty());
+}
+
+TEST_CASE("a bench that is killed, as by its driver, leaves nothing") {
+  const Home home;
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);  // its recorder can be waited for
+  const pid_t bench = ::fork();
+  if (bench == 0) {
+    const auto session = BenchSession::open(request());
+    ::kill(::getpid(), session ? SIGKILL : SIGTERM);
+    ::_exit(1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(bench, &status, 0) == bench);
+  CHECK(WTERMSIG(status) == SIGKILL);
   while (::waitpid(-1, nullptr, 0) > 0) {
   }
   CHECK(home.files().empty());
