@@ -183,7 +183,7 @@ Purpose read_purpose(JsonFields& fields) {
   const auto* found = std::find_if(kPurposeNames.begin(), kPurposeNames.end(),
                                    [&](const auto& known) { return known.second == name; });
   if (found == kPurposeNames.end()) {
-    fields.fault("purpose", "is nothing that becomes of samples");
+    fields.fault("purpose", "names nothing that samples are taken for");
     return Purpose::kRecording;
   }
   return found->first;
