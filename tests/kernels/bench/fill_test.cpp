@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -25,7 +26,7 @@ std::vector<std::byte> drawn(const FillShape& shape, std::uint32_t trips) {
   for (std::uint32_t y = 0; y < shape.target.height; ++y) {
     for (std::uint32_t x = 0; x < shape.target.width; ++x) {
       const float value = fill_value(shape, x, y, trips);
-      bytes.push_back(static_cast<std::byte>(static_cast<int>(value * 255 + 0.5F)));
+      bytes.push_back(static_cast<std::byte>(std::lround(value * 255)));
     }
   }
   return bytes;

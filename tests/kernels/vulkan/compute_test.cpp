@@ -24,8 +24,9 @@ TEST_CASE("a shader sees its buffers, its constants and what is pushed") {
     return;
   }
   constexpr std::uint32_t kCount = 1000;
+  constexpr std::uint64_t kCountBytes = std::uint64_t{kCount} * 4;
   const Buffer source = buffer_of(*device, counting(kCount, 5));
-  const Buffer target = take(device->create_buffer(kCount * 4, MemoryUse::kDevice));
+  const Buffer target = take(device->create_buffer(kCountBytes, MemoryUse::kDevice));
   const Buffer block = buffer_of(*device, counting(4, 40));
   const Buffer texels = buffer_of(*device, counting(kCount, 100));
   const Pipeline pipeline = take(device->create_pipeline(
@@ -50,8 +51,9 @@ TEST_CASE("repeated dispatches wait for each other, and so does what follows the
     return;
   }
   constexpr std::uint32_t kCount = 256;
+  constexpr std::uint64_t kCountBytes = std::uint64_t{kCount} * 4;
   const Buffer words = buffer_of(*device, counting(kCount, 0));
-  const Buffer copied = take(device->create_buffer(kCount * 4, MemoryUse::kReadBack));
+  const Buffer copied = take(device->create_buffer(kCountBytes, MemoryUse::kReadBack));
   const Pipeline pipeline = count_pipeline(*device);
   const Dispatch dispatch{.pipeline = &pipeline,
                           .bindings = {.storage = {&words}},
@@ -62,7 +64,7 @@ TEST_CASE("repeated dispatches wait for each other, and so does what follows the
   other.push = push_values<std::uint32_t>({2, 5, 1});
   other.repeat = 1;
   const std::array<Work, 3> work{dispatch, other,
-                                 Copy{.from = &words, .to = &copied, .bytes = kCount * 4}};
+                                 Copy{.from = &words, .to = &copied, .bytes = kCountBytes}};
   take(device->run(work, kTestTimeoutNs));
   const std::vector<std::uint32_t> got = words_in(*device, copied);
   for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -79,7 +81,7 @@ TEST_CASE("timestamps lie within the wall clock's time, and longer work takes lo
     MESSAGE("skipped: the device has no timestamps");
     return;
   }
-  const Buffer words = buffer_of(*device, counting(kThreads * 64, 0));
+  const Buffer words = buffer_of(*device, counting(std::size_t{kThreads} * 64, 0));
   const Pipeline pipeline = count_pipeline(*device);
   Dispatch dispatch{.pipeline = &pipeline,
                     .bindings = {.storage = {&words}},
@@ -190,7 +192,8 @@ TEST_CASE("work that does not end in time is told, and the device is given up") 
     }
     const auto pipeline = device->create_pipeline(
         ComputeShader{.spirv = test_shader("count.comp"), .constants = {kThreads}});
-    const auto words = device->create_buffer(kThreads * 4096 * 4, MemoryUse::kDevice);
+    const auto words =
+        device->create_buffer(std::uint64_t{kThreads} * 4096 * 4, MemoryUse::kDevice);
     if (!pipeline || !words) {
       return std::string("cannot prepare");
     }

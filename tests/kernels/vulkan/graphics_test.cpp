@@ -166,7 +166,7 @@ TEST_CASE("a bilinear texture mixes four texels and repeats at its edges") {
   if (!device) {
     return;
   }
-  std::vector<std::byte> data(2 * 2 * 4);
+  std::vector<std::byte> data(16);
   data[0] = std::byte{200};  // red of one texel in four
   const Pipeline pipeline = paint(*device, Format::kRgba8, true);
   const RenderTarget target =
@@ -232,7 +232,7 @@ TEST_CASE("a dispatch after a draw is timed as one before it") {
   run(*device, Draw{.pipeline = &pixels, .target = &target});
   const Pipeline count = take(device->create_pipeline(
       ComputeShader{.spirv = test_shader("count.comp"), .constants = {kThreads}}));
-  const Buffer words = buffer_of(*device, counting(kThreads * 64, 0));
+  const Buffer words = buffer_of(*device, counting(std::size_t{kThreads} * 64, 0));
   const Dispatch dispatch{.pipeline = &count,
                           .bindings = {.storage = {&words}},
                           .push = push_values<std::uint32_t>({3, 1, 2000}),
