@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -157,9 +159,9 @@ Result<int> run_session(const RooflineOptions& options, BenchSession& session,
   if (!stored) {
     return fail(stored.error(), "the results are not stored");
   }
-  if (*stored) {
+  if (const std::optional<std::filesystem::path>& path = *stored; path.has_value()) {
     fmt::print(stderr, "gputrace: stored in {}\n",
-               report::escape_for_terminal((*stored)->string(), false));
+               report::escape_for_terminal(path->string(), false));
   }
   if (sweep && sweep->restore_failed) {
     return fail(*sweep->restore_failed, "after the power sweep");
