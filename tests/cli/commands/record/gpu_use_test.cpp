@@ -111,6 +111,7 @@ class FakeLink final : public RecorderLink {
     switches.push_back(order.gpu);
     return {};
   }
+  [[nodiscard]] Status point(const ipc::PointOrder& /*order*/) override { return {}; }
   [[nodiscard]] Delivery deliver(const RecordingEnd& /*end*/) override { return {}; }
 
   std::vector<ipc::ProcessesOrder> readings;
