@@ -78,6 +78,15 @@ void move_to_front(std::vector<Named>& all, std::string_view what) {
   }
 }
 
+std::vector<Ceiling> without_names(const std::vector<Named>& all) {
+  std::vector<Ceiling> result;
+  result.reserve(all.size());
+  for (const Named& named : all) {
+    result.push_back(named.ceiling);
+  }
+  return result;
+}
+
 std::vector<Ceiling> compute_ceilings(const BenchRun& run) {
   std::vector<Named> all = ceilings(run, false);
   const std::vector<Named> known = all;
@@ -87,11 +96,7 @@ std::vector<Ceiling> compute_ceilings(const BenchRun& run) {
     });
   });
   move_to_front(all, kMainPeak);
-  std::vector<Ceiling> result;
-  for (Named& named : all) {
-    result.push_back(std::move(named.ceiling));
-  }
-  return result;
+  return without_names(all);
 }
 
 std::vector<Ceiling> bandwidth_ceilings(const BenchRun& run) {
@@ -99,11 +104,7 @@ std::vector<Ceiling> bandwidth_ceilings(const BenchRun& run) {
   for (auto what = kMainBandwidth.rbegin(); what != kMainBandwidth.rend(); ++what) {
     move_to_front(all, *what);
   }
-  std::vector<Ceiling> result;
-  for (Named& named : all) {
-    result.push_back(std::move(named.ceiling));
-  }
-  return result;
+  return without_names(all);
 }
 
 std::vector<RooflinePoint> sweep_points(const BenchRun& run) {
