@@ -127,7 +127,7 @@ Result<std::string> in_child(const VerifyRequest& request, std::chrono::millisec
                   "(Debian and Ubuntu: mesa-vulkan-drivers)");
     }
   }
-  const auto answer = call_isolated(deadline, [&] {
+  auto answer = call_isolated(deadline, [&] {
     if (driver) {
       compile_for(request.family, *driver);
     }
