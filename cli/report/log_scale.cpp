@@ -95,13 +95,13 @@ RooflineRange range_of(const analysis::Roofline& roofline) {
 }
 
 std::vector<double> octave_ticks(const LogScale& scale, std::size_t most) {
-  const double octaves = std::floor(std::log2(scale.high / scale.low) + 1e-9) + 1;
-  double step = 1;
-  while (octaves / step > static_cast<double>(most)) {
+  const int octaves = static_cast<int>(std::floor(std::log2(scale.high / scale.low) + 1e-9)) + 1;
+  int step = 1;
+  while (static_cast<std::size_t>((octaves + step - 1) / step) > most) {
     step *= 2;
   }
   std::vector<double> ticks;
-  for (double octave = 0; octave < octaves; octave += step) {
+  for (int octave = 0; octave < octaves; octave += step) {
     ticks.push_back(scale.low * std::exp2(octave));
   }
   return ticks;
@@ -110,10 +110,11 @@ std::vector<double> octave_ticks(const LogScale& scale, std::size_t most) {
 std::vector<double> decade_ticks(const LogScale& scale, std::size_t most) {
   std::vector<double> fine;
   std::vector<double> coarse;
-  const double first = std::pow(10, std::floor(std::log10(scale.low) + 1e-9));
-  for (double decade = first; decade <= scale.high * (1 + 1e-9); decade *= 10) {
+  const int first = static_cast<int>(std::floor(std::log10(scale.low) + 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(scale.high) + 1e-9));
+  for (int decade = first; decade <= last; ++decade) {
     for (const double step : kSteps) {
-      const double tick = step * decade;
+      const double tick = step * std::pow(10, decade);
       if (tick >= scale.low * (1 - 1e-9) && tick <= scale.high * (1 + 1e-9)) {
         fine.push_back(tick);
         if (step == 1) {

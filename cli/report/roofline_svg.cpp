@@ -337,9 +337,11 @@ class Drawing {
                 : fmt::format("{} {} GFLOPS", ceiling.name, format_three_digits(ceiling.value));
     const double width = LabelPlacer::width_of(text);
     std::vector<LabelPlace> places;
-    for (double right = frame_.right - 8; right - width > frame_.left; right -= width / 2 + 8) {
+    double right = frame_.right - 8;
+    while (right - width > frame_.left) {
       places.push_back({right - width, py(ceiling.value) - kAboveLine, 0});
       places.push_back({right - width, py(ceiling.value) + 16, 0});
+      right -= width / 2 + 8;
     }
     label(text, places);
   }
@@ -356,10 +358,12 @@ class Drawing {
     const double width = LabelPlacer::width_of(text);
     const double degrees = std::atan2(dy, dx) * 180 / std::numbers::pi;
     std::vector<LabelPlace> places;
-    for (double along = 14; along == 14 || along + width < length; along += width / 3 + 8) {
+    double along = 14;
+    do {
       places.push_back({x1 + dx * along / length + kAboveLine * dy / length,
                         y1 + dy * along / length - kAboveLine * dx / length, degrees});
-    }
+      along += width / 3 + 8;
+    } while (along + width < length);
     label(text, places);
   }
 

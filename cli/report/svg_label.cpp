@@ -52,7 +52,8 @@ std::vector<LabelPlacer::Spot> LabelPlacer::spots_of(std::string_view text,
                                                      const LabelPlace& place) const {
   const double turn = place.degrees * std::numbers::pi / 180;
   std::vector<Spot> spots;
-  for (double along = 0; along <= width_of(text); along += kCharacterWidth) {
+  for (std::size_t letter = 0; letter <= display_width(text); ++letter) {
+    const double along = kCharacterWidth * static_cast<double>(letter);
     spots.push_back({place.x + along * std::cos(turn) + kMiddle * std::sin(turn),
                      place.y + along * std::sin(turn) - kMiddle * std::cos(turn), kTextRadius});
   }
