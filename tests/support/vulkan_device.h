@@ -20,19 +20,9 @@
 
 #include "kernels/vulkan/device.h"
 #include "kernels/vulkan/device_list.h"
+#include "tests/support/sanitizers.h"
 
 namespace gputrace::test {
-
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kWithThreadSanitizer = true;
-#else
-inline constexpr bool kWithThreadSanitizer = false;
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kWithAddressSanitizer = true;
-#else
-inline constexpr bool kWithAddressSanitizer = false;
-#endif
 
 /// Variables that name the drivers' files to the loader, the newer one first.
 inline constexpr std::array<const char*, 2> kDriverVariables{"VK_DRIVER_FILES", "VK_ICD_FILENAMES"};

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/sanitizers.h"
+
 using namespace gputrace;
 
 TEST_CASE("wall-clock times are printed as RFC 3339 in UTC with milliseconds") {
@@ -39,10 +41,10 @@ TEST_CASE("CPU time has been used by the time a test runs, and only grows") {
 }
 
 TEST_CASE("memory that is not mapped cannot be locked, and the message says how much was asked") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  MESSAGE("skipped: the sanitizers answer mlock(2) themselves");
-  return;
-#endif
+  if (test::kWithAddressSanitizer || test::kWithThreadSanitizer) {
+    MESSAGE("skipped: the sanitizers answer mlock(2) themselves");
+    return;
+  }
   const Status status = lock_memory(nullptr, 4096);
   REQUIRE_FALSE(status);
   CHECK(status.error().message.find("cannot lock 4096 bytes of memory") == 0);
