@@ -59,8 +59,7 @@ inline std::string find_driver(std::string_view begin) {
 }
 
 /// The library that a driver's file names stays loaded to the end. What its globals hold would else
-/// look like a leak to the address sanitizer. A program that a test starts needs
-/// LSAN_OPTIONS=detect_leaks=0 instead.
+/// look like a leak to the address sanitizer.
 inline void keep_loaded(const std::string& driver_file) {
   std::ifstream file(driver_file);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -82,6 +81,8 @@ inline bool use_driver(std::string_view begin) {
   }
   if (kWithAddressSanitizer) {
     keep_loaded(file);
+    // Programs that the test starts do not keep it loaded.
+    ::setenv("LSAN_OPTIONS", "detect_leaks=0", 1);
   }
   for (const char* variable : kDriverVariables) {
     ::setenv(variable, file.c_str(), 1);
