@@ -12,33 +12,20 @@
 
 #include "cli/report/log_scale.h"
 #include "cli/report/roofline_plot.h"
+#include "cli/report/roofline_style.h"
 #include "cli/report/svg_label.h"
+#include "cli/report/terminal_text.h"
 
 namespace gputrace::report {
 namespace {
 
-// Text has a contrast of at least 6 to its ground, marks of at least 3. Print is light whatever the
-// screen: dark rules hold for screens only.
-constexpr std::string_view kStyle = R"(<style>
-svg{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;font-variant-numeric:tabular-nums}
-.ground{fill:#fff}text{fill:#16191d}.muted{fill:#586069}.head{font-size:14px;font-weight:600}
-.label{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}
-.grid{stroke:#e3e6ea}.axis{stroke:#586069}.roof,.badge{stroke:#16191d;fill:none}
-.roof{stroke-width:2}.band{fill:#16191d;fill-opacity:.12}
-.other{stroke:#586069;stroke-dasharray:6 4;fill:none}.ridge{stroke:#16191d;stroke-dasharray:1.5 3.5}
-.meet{fill:#fff;stroke:#16191d}.point{fill:#0b57a4;stroke:#fff}.bar,.suspect{stroke:#0b57a4}
-.suspect{fill:#fff;stroke-width:1.5}
-@media screen and (prefers-color-scheme:dark){
-.ground{fill:#14171c}text{fill:#e6e9ed}.muted{fill:#a2abb5}.label{stroke:#14171c}
-.grid{stroke:#2a2f37}.axis,.other{stroke:#a2abb5}.roof,.badge,.ridge,.meet{stroke:#e6e9ed}
-.band{fill:#e6e9ed}.meet,.suspect{fill:#14171c}.point{fill:#8cc2ff;stroke:#14171c}
-.bar,.suspect{stroke:#8cc2ff}}
-</style>
-)";
-
 constexpr double kNarrow = 480;
 constexpr double kPointRadius = 3.5;
 constexpr double kAboveLine = 6;
+constexpr double kLabelHeight = 22;
+/// Of a letter of the heading.
+constexpr double kHeadWidth = 8;
+constexpr double kBadgeWidth = 84;
 /// Ceilings of memory closer than this to one that is drawn would only thicken its line.
 constexpr double kToldApart = 1.2;
 
@@ -121,17 +108,22 @@ class Drawing {
         "<title id=\"roofline-title\">Roofline of {2}{3}</title>\n"
         "<desc id=\"roofline-desc\">{4}</desc>\n{5}",
         options_.width, options_.height, title, plot_.simulated ? ", SIMULATED" : "",
-        escape_xml(described()), kStyle);
+        escape_xml(described()), kRooflineStyle);
     add("<rect class=\"ground\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", options_.width,
         options_.height);
     add("<text class=\"head\" x=\"{:.0f}\" y=\"22\">{}</text>\n", frame_.left,
-        narrow_ ? "Roofline" : "Roofline: " + title);
+        narrow_ ? "Roofline" : escape_xml(clip("Roofline: " + plot_.title, head_letters())));
     if (plot_.simulated) {
-      add("<rect class=\"badge\" x=\"{0:.0f}\" y=\"8\" width=\"84\" height=\"19\" rx=\"3\"/>"
+      add("<rect class=\"badge\" x=\"{0:.0f}\" y=\"8\" width=\"{2:.0f}\" height=\"19\" rx=\"3\"/>"
           "<text x=\"{1:.0f}\" y=\"22\" text-anchor=\"middle\" font-weight=\"600\" "
           "font-size=\"11\">SIMULATED</text>\n",
-          frame_.right - 84, frame_.right - 42);
+          frame_.right - kBadgeWidth, frame_.right - kBadgeWidth / 2, kBadgeWidth);
     }
+  }
+
+  [[nodiscard]] std::size_t head_letters() const {
+    const double badge = plot_.simulated ? kBadgeWidth + kHeadWidth : 0;
+    return static_cast<std::size_t>((frame_.right - frame_.left - badge) / kHeadWidth);
   }
 
   /// The figures in words, for those who do not see the drawing.
@@ -331,6 +323,15 @@ class Drawing {
     }
   }
 
+  /// Another line where the label above this one would stand.
+  [[nodiscard]] bool has_ceiling_above(double gflops) const {
+    return std::any_of(drawn_.compute.begin(), drawn_.compute.end(),
+                       [this, gflops](const analysis::Ceiling& other) {
+                         const double apart = py(gflops) - py(other.value);
+                         return other.unit == "GFLOPS" && apart > 0 && apart < kLabelHeight;
+                       });
+  }
+
   void label_flat(const analysis::Ceiling& ceiling) {
     const std::string text =
         narrow_ ? fmt::format("{} {}", ceiling.name, format_three_digits(ceiling.value))
@@ -338,9 +339,12 @@ class Drawing {
     const double width = LabelPlacer::width_of(text);
     std::vector<LabelPlace> places;
     double right = frame_.right - 8;
+    const double above = py(ceiling.value) - kAboveLine;
+    const double below = py(ceiling.value) + 16;
+    const bool crowded = has_ceiling_above(ceiling.value);
     while (right - width > frame_.left) {
-      places.push_back({right - width, py(ceiling.value) - kAboveLine, 0});
-      places.push_back({right - width, py(ceiling.value) + 16, 0});
+      places.push_back({right - width, crowded ? below : above, 0});
+      places.push_back({right - width, crowded ? above : below, 0});
       right -= width / 2 + 8;
     }
     label(text, places);
