@@ -116,8 +116,10 @@ Stimulus describe(const KernelCase& kernel, const Launch& launch) {
   stimulus.flops = kernel.flops_per_trip * launch.trips;
   stimulus.read_bytes = kernel.read_bytes_once;
   stimulus.written_bytes = kernel.written_bytes_once;
-  stimulus.footprint_bytes = static_cast<double>(vulkan::bytes_of(kernel.target->format)) *
-                             kernel.target->width * kernel.target->height;
+  if (kernel.target) {
+    stimulus.footprint_bytes = static_cast<double>(vulkan::bytes_of(kernel.target->format)) *
+                               kernel.target->width * kernel.target->height;
+  }
   stimulus.overdraw = launch.groups;
   return stimulus;
 }
