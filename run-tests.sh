@@ -75,18 +75,8 @@ tidy() {
   local files
   mapfile -t files < <(changed_sources | grep -v '^tests/fuzz/' || true)
   echo "== clang-tidy-19: ${#files[@]} changed files"
-  # All checks take twice the time of those that find something in tests.
-  local test_checks='-*,bugprone-narrowing-conversions,bugprone-unchecked-optional-access'
-  test_checks+=',bugprone-unused-return-value,bugprone-use-after-move,cppcoreguidelines-init-variables'
-  test_checks+=',misc-unused-parameters,performance-*,-performance-enum-size,readability-identifier-naming'
-  local file tested=() tests=()
-  for file in "${files[@]}"; do
-    if [[ $file == tests/* ]]; then tests+=("$file"); else tested+=("$file"); fi
-  done
-  ((${#tested[@]} == 0)) || printf '%s\0' "${tested[@]}" |
+  ((${#files[@]} == 0)) || printf '%s\0' "${files[@]}" |
     xargs -0 -n 2 -P "$jobs" clang-tidy-19 --quiet -p build/release
-  ((${#tests[@]} == 0)) || printf '%s\0' "${tests[@]}" |
-    xargs -0 -n 2 -P "$jobs" clang-tidy-19 --quiet -p build/release --checks="$test_checks"
 }
 
 soak() {

@@ -98,6 +98,7 @@ const bench::BenchTest kStopped{.id = "stopped",
 
 std::vector<std::string> ids(const analysis::BenchRun& run) {
   std::vector<std::string> names;
+  names.reserve(run.tests.size());
   for (const analysis::TestResult& test : run.tests) {
     names.push_back(test.id);
   }

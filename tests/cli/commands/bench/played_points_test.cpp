@@ -98,7 +98,7 @@ BusyCount count_busy(const store::SessionReader& session, const Interval& interv
 
 /// The exact share of the time that the simulated GPU keeps a unit busy with it.
 double true_share(const bench::Stimulus& stimulus, Unit unit) {
-  const auto simulation =
+  auto simulation =
       simulated_gpu::Simulation::open("sim:780m:bench", regdb::RegisterDatabase::built_in(), {});
   REQUIRE_MESSAGE(simulation.has_value(), test::error_text(simulation));
   simulated_gpu::Playback playback(
