@@ -13,6 +13,7 @@ using bench::CurvePoint;
 /// A curve over powers of two from 4 KiB on.
 std::vector<CurvePoint> curve_of(const std::vector<double>& rates, double spread = 0.01) {
   std::vector<CurvePoint> curve;
+  curve.reserve(rates.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
     curve.push_back({4096.0 * std::exp2(static_cast<double>(i)), rates[i], rates[i] * (1 - spread),
                      rates[i] * (1 + spread)});

@@ -68,7 +68,7 @@ TEST_CASE("what a device lacks is named before anything is made") {
     return;
   }
   const auto sized = bench::additions_case(runner->facts());
-  const auto refusal = [&](bench::KernelCase kernel) {
+  const auto refusal = [&](const bench::KernelCase& kernel) {
     const auto prepared = runner->prepare(kernel);
     REQUIRE_FALSE(prepared);
     CHECK(prepared.error().code == ErrorCode::kUnsupported);
