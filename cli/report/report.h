@@ -3,12 +3,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/analysis/bottleneck.h"
+#include "cli/analysis/position.h"
+#include "cli/analysis/roofline.h"
 #include "cli/analysis/statistics.h"
 #include "cli/report/evidence.h"
 #include "regdb/register_map.h"
@@ -93,6 +97,9 @@ struct Unit {
   std::optional<std::uint64_t> samples;
 };
 
+/// Index into Report::units.
+using UnitRef = std::size_t;
+
 /// The bit that stands for the whole pipe: GUI_ACTIVE, or "gpu" in radeontop's files.
 [[nodiscard]] inline bool is_whole_pipe(const Unit& unit) {
   return unit.name == "GUI_ACTIVE" || unit.name == "gpu";
@@ -144,6 +151,56 @@ struct Warning {
   std::string hint;  ///< empty where nothing can be done
 };
 
+/// A stretch with one limit, or a scene of one (then without scenes of its own).
+struct Phase {
+  double start_s = 0;
+  double end_s = 0;
+  analysis::Bottleneck bottleneck = analysis::Bottleneck::kUnknown;
+  double confidence = 0;
+  std::vector<std::string> evidence;
+  std::string would_change;
+  std::optional<std::string> nearest;  ///< known workload
+  double unknown_share = 0;            ///< of the samples
+  double asleep_share = 0;
+  std::vector<Unit> units;
+  std::vector<Sensor> sensors;
+  std::optional<DramTraffic> dram;
+  std::optional<analysis::Position> position;
+  std::vector<Phase> scenes;
+};
+
+/// What positions were read from: the machine's ceilings and the calibration.
+struct MachineRoofline {
+  analysis::Roofline roofline;  ///< empty = none measured
+  std::string source;           ///< "calibration of 2026-11-30 12:00, file ..."; empty = none
+  bool simulated = false;
+  analysis::CalibrationFit fit;
+  double scatter = 0;  ///< of workloads about the curve, 0 to 1
+};
+
+/// Busy codes of one unit: round(62 x busy), 63 = unknown or asleep.
+struct HeatRow {
+  UnitRef unit;
+  std::vector<std::uint8_t> codes;
+};
+/// A sensor by windows of its own; absent = no reading.
+struct SensorTrack {
+  std::string name;
+  std::string unit;
+  std::optional<double> limit;  ///< "power cap"
+  std::vector<std::optional<float>> min;
+  std::vector<std::optional<float>> mean;
+  std::vector<std::optional<float>> max;
+};
+/// The recording by equal windows, for pictures.
+struct Timeline {
+  double window_s = 0;
+  double sensor_window_s = 0;
+  std::size_t windows = 0;
+  std::vector<HeatRow> rows;  ///< in pipeline order
+  std::vector<SensorTrack> tracks;
+};
+
 struct Report {
   Session session;
   std::optional<Selection> selection;
@@ -159,7 +216,10 @@ struct Report {
   std::optional<Throttling> throttling;
   std::vector<Process> processes;  ///< most GPU time first
   std::optional<Frames> frames;
-  std::vector<Segment> segments;  ///< only when there is more than one
+  std::vector<Phase> phases;  ///< empty when there is too little to say anything
+  std::optional<MachineRoofline> machine;
+  std::optional<Timeline> timeline;  ///< only for pages with pictures
+  std::vector<Segment> segments;     ///< only when there is more than one
   std::vector<Warning> warnings;
 };
 
