@@ -1,0 +1,40 @@
+// Which calibration of this machine speaks of a recording: the newest that fits.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/analysis/calibration.h"
+#include "daemon/base/result.h"
+#include "daemon/store/session_reader.h"
+
+namespace gputrace::commands {
+
+/// On what a recording was made: the GPU of its longest segment, mean clock and power of the time
+/// in which the GPU was under load (where no load tells: of all of it).
+[[nodiscard]] Result<analysis::Conditions> conditions_of(const store::SessionReader& recording);
+
+/// The files of kind calibration in the folder, newest first; those that cannot be read are left
+/// out. Empty without a folder.
+[[nodiscard]] std::vector<std::filesystem::path> find_calibrations(
+    const std::filesystem::path& machine_folder);
+
+struct RefusedCalibration {
+  std::filesystem::path file;
+  std::string why;  ///< one sentence
+};
+
+struct CalibrationChoice {
+  std::optional<analysis::Calibration> calibration = std::nullopt;
+  analysis::CalibrationFit fit;             ///< of `calibration`
+  std::vector<RefusedCalibration> refused;  ///< newer ones that do not fit, or cannot be read
+};
+
+/// The newest that analysis::fit_of() takes. With several of about the same time one that fits as
+/// it is goes before one that must be scaled.
+[[nodiscard]] CalibrationChoice choose_calibration(const std::filesystem::path& machine_folder,
+                                                   const analysis::Conditions& recording);
+
+}  // namespace gputrace::commands
