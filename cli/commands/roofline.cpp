@@ -16,6 +16,7 @@
 #include "cli/commands/bench/bench_session.h"
 #include "cli/commands/command.h"
 #include "cli/commands/pending_file.h"
+#include "cli/commands/report/machine_report.h"
 #include "cli/commands/roofline/power_run.h"
 #include "cli/commands/roofline/roofline_options.h"
 #include "cli/commands/roofline/shell_words.h"
@@ -40,18 +41,6 @@ BenchRequest request_of(const RooflineOptions& options, const std::vector<std::s
   request.command = {"gputrace", "roofline"};
   request.command.insert(request.command.end(), arguments.begin(), arguments.end());
   return request;
-}
-
-report::RooflinePlot plot_of(const analysis::BenchRun& run) {
-  report::RooflinePlot plot;
-  plot.title =
-      run.device.driver.empty()
-          ? run.device.name
-          : fmt::format("{} ({}{}{})", run.device.name, run.device.driver,
-                        run.device.driver_info.empty() ? "" : ", ", run.device.driver_info);
-  plot.simulated = run.device.simulated;
-  plot.roofline = analysis::make_roofline(run);
-  return plot;
 }
 
 Status write_svg(const report::RooflinePlot& plot, const std::filesystem::path& path) {
@@ -101,7 +90,7 @@ std::string text_of(const analysis::BenchRun& run, const std::optional<PowerSwee
   if (sweep) {
     text = power_table(sweep->levels);
   } else if (!options.article) {
-    text = report::render_roofline_text(plot_of(run), options.text);
+    text = report::render_roofline_text(roofline_plot_of(run), options.text);
   }
   return text + (text.empty() ? "" : "\n") + report::render_bench_text(run, options.text);
 }
@@ -152,7 +141,7 @@ Result<int> run_session(const RooflineOptions& options, BenchSession& session,
     return tl::unexpected(printed.error());
   }
   if (options.svg) {
-    if (const Status drawn = write_svg(plot_of(run), *options.svg); !drawn) {
+    if (const Status drawn = write_svg(roofline_plot_of(run), *options.svg); !drawn) {
       return tl::unexpected(drawn.error());
     }
   }

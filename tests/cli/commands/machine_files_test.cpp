@@ -116,6 +116,22 @@ TEST_CASE("report of a bench without busy bits shows its results, as text and as
   CHECK(document["tests"].size() == 2);
 }
 
+TEST_CASE("report of a stored roofline shows its plot first, if there are ceilings to draw") {
+  const Machine machine;
+  store::ResultRun roofline = full_run();
+  machine.store({roofline});
+  CHECK_FALSE(contains(machine.run({"report", machine.file().string()}).out, "Roofline"));
+  std::filesystem::remove(machine.file());
+  roofline.tests[0].values.push_back({"dram.copy", 73, 72, 74, "GB/s", "", "the points"});
+  machine.store({roofline});
+  const Finished text = machine.run({"report", machine.file().string()});
+  CHECK(text.status() == 0);
+  const std::size_t plot = text.out.find("Roofline  measured: 73 GB/s (DRAM copy)");
+  REQUIRE(plot != std::string::npos);
+  CHECK(plot < text.out.find("roofline.sweep"));
+  CHECK(contains(text.out, "ridge"));
+}
+
 TEST_CASE("report of a bench with busy bits shows them after the results") {
   const Machine machine;
   machine.record({full_run()});
