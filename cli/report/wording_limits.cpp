@@ -1,0 +1,133 @@
+#include "cli/report/wording_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/report/sentences.h"
+#include "cli/report/text_format.h"
+
+namespace gputrace::report {
+namespace {
+
+using analysis::Bottleneck;
+
+/// A share of time that is worth no words.
+constexpr double kSmallShare = 0.01;
+
+void say_unjudged(std::vector<std::string>& limits, const Answer& answer,
+                  const std::vector<ClassSummary>& classes) {
+  double seconds = 0;
+  const Phase* longest = nullptr;
+  for (const ClassSummary& summary : classes) {
+    for (const Phase* phase : summary.phases) {
+      const bool unjudged = phase->bottleneck == Bottleneck::kUnknown || phase->confidence < kGuess;
+      if (!unjudged) {
+        continue;
+      }
+      const double length = phase->end_s - phase->start_s;
+      seconds += length;
+      if (longest == nullptr || length > longest->end_s - longest->start_s) {
+        longest = phase;
+      }
+    }
+  }
+  // The answer itself says so when all of it is unknown.
+  if (longest == nullptr || seconds < kSmallShare * answer.total_s ||
+      answer.bottleneck == Bottleneck::kUnknown) {
+    return;
+  }
+  std::string text = fmt::format("{} could not be judged.", time_share(seconds, answer.total_s));
+  add_sentence(text, longest->evidence.empty() ? "" : upper_first(longest->evidence.front()));
+  add_sentence(text, upper_first(longest->would_change));
+  limits.push_back(text);
+}
+
+void say_witness(std::vector<std::string>& limits, const Answer& answer, const Report& report) {
+  const bool memory =
+      std::any_of(answer.classes.begin(), answer.classes.end(), [](const ClassTime& time) {
+        return time.bottleneck == Bottleneck::kMemory && time.confidence >= kGuess;
+      });
+  if (memory) {
+    limits.emplace_back(
+        report.session.imported
+            ? "Nothing in the imported file tells memory bandwidth from latency: `gputrace record` "
+              "also records DRAM traffic where it can."
+            : "Nothing recorded tells memory bandwidth from latency: DRAM traffic was not "
+              "readable. "
+              "`gputrace doctor` says what it takes.");
+  }
+}
+
+void say_roof(std::vector<std::string>& limits, const Report& report,
+              const std::vector<ClassSummary>& classes) {
+  const analysis::Ceiling* roof = memory_roof(report);
+  if (roof == nullptr) {
+    return;
+  }
+  for (const ClassSummary& summary : classes) {
+    if (summary.gbps && *summary.gbps > roof->upper.value_or(roof->value)) {
+      limits.push_back(
+          fmt::format("DRAM traffic of {:.0f} GB/s lies above the {:.0f} GB/s that were measured: "
+                      "the roof or the counter is wrong. `gputrace calibrate` measures the roof "
+                      "anew.",
+                      *summary.gbps, roof->value));
+      return;
+    }
+  }
+}
+
+void say_position(std::vector<std::string>& limits, const Report& report) {
+  const bool placed = std::any_of(report.phases.begin(), report.phases.end(),
+                                  [](const Phase& phase) { return phase.position.has_value(); });
+  const bool any_work =
+      std::any_of(report.phases.begin(), report.phases.end(), [](const Phase& phase) {
+        return is_judged(phase.bottleneck) && phase.bottleneck != Bottleneck::kCpu;
+      });
+  if (placed || !any_work) {
+    return;
+  }
+  if (!report.machine || report.machine->source.empty()) {
+    limits.emplace_back(
+        "No place on the roofline: there is no calibration of this GPU. `gputrace calibrate` makes "
+        "one.");
+  } else if (report.machine->fit.use == analysis::CalibrationUse::kRefused) {
+    std::string text = "No place on the roofline: the calibration does not fit this recording.";
+    add_sentence(text, upper_first(report.machine->fit.why));
+    add_sentence(text, "`gputrace calibrate` under the same conditions makes one that does");
+    limits.push_back(text);
+  } else {
+    limits.emplace_back(
+        "No place on the roofline: the busy fractions fit no workload of the calibration.");
+  }
+}
+
+void say_registers(std::vector<std::string>& limits, const Report& report) {
+  std::string names;
+  for (const UnknownRegister& reg : report.unknown_registers) {
+    names += (names.empty() ? "" : ", ") + reg.name;
+  }
+  if (!names.empty()) {
+    limits.push_back(
+        fmt::format("{} not recorded: fewer limits can be told apart, and less surely.", names));
+  }
+}
+
+}  // namespace
+
+std::string time_share(double seconds, double total_s) {
+  return fmt::format("{} ({})", format_duration(seconds), format_percent(seconds / total_s));
+}
+
+std::vector<std::string> limits_of(const Answer& answer, const Report& report,
+                                   const std::vector<ClassSummary>& classes) {
+  std::vector<std::string> limits;
+  say_unjudged(limits, answer, classes);
+  say_witness(limits, answer, report);
+  say_roof(limits, report, classes);
+  say_position(limits, report);
+  say_registers(limits, report);
+  return limits;
+}
+
+}  // namespace gputrace::report
