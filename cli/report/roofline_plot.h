@@ -6,15 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "cli/analysis/bottleneck.h"
+#include "cli/analysis/position.h"
 #include "cli/analysis/roofline.h"
 #include "cli/report/render_text.h"
 
 namespace gputrace::report {
 
+/// A phase with a position.
+struct PhaseMark {
+  std::size_t number = 0;  ///< from 1
+  analysis::Bottleneck bottleneck = analysis::Bottleneck::kUnknown;
+  double seconds = 0;
+  analysis::Position position;
+};
+
 struct RooflinePlot {
   std::string title;  ///< "AMD Radeon 780M (radv, Mesa 24.2.8)"
   bool simulated = false;
   analysis::Roofline roofline;
+  std::vector<PhaseMark> phases;
 };
 
 struct SvgOptions {
