@@ -1,0 +1,163 @@
+#include "cli/analysis/change_point/noise.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace gputrace::analysis::change_point {
+namespace {
+
+constexpr double kNormalQuartile = 0.6745;
+/// Differences beyond this many standard deviations are changes, not noise.
+constexpr float kClip = 3;
+/// Enough to know a correlation within a hundredth.
+constexpr std::size_t kMaxPairs = 16384;
+/// Chance of a false change in a whole recording, if the noise were normal.
+constexpr double kFalseAlarm = 0.01;
+constexpr int kPowerSteps = 100;
+
+/// (y[i+1] - y[i]) over the standard deviation it has when a usual cell's is 1; NaN-free: absent
+/// differences are left out of `used`.
+struct Differences {
+  std::vector<float> values;  ///< of each pair of neighbours, 0 where one says nothing
+  std::size_t used = 0;
+};
+
+Differences differences_of(const Column& column, std::vector<float>& magnitudes) {
+  Differences found;
+  found.values.resize(column.cells.empty() ? 0 : column.cells.size() - 1);
+  magnitudes.clear();
+  std::optional<double> before;
+  double before_variance = 0;
+  for (std::size_t i = 0; i < column.cells.size(); ++i) {
+    const CellCounts& cell = column.cells[i];
+    if (cell.samples == 0) {
+      before.reset();
+      continue;
+    }
+    const double y = arcsine(cell.busy, cell.samples);
+    const double variance = column.usual_samples / cell.samples;
+    if (before) {
+      const auto difference =
+          static_cast<float>((y - *before) / std::sqrt(variance + before_variance));
+      found.values[i - 1] = difference;
+      magnitudes.push_back(std::abs(difference));
+      ++found.used;
+    }
+    before = y;
+    before_variance = variance;
+  }
+  return found;
+}
+
+double median(std::vector<float>& values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double dot(const std::vector<float>& a, const std::vector<float>& b) {
+  constexpr std::size_t kLanes = 4;  // the processor takes them at once
+  constexpr std::size_t kBlock = 512;
+  double total = 0;
+  for (std::size_t begin = 0; begin < a.size(); begin += kBlock) {
+    const std::size_t end = std::min(a.size(), begin + kBlock);
+    std::array<float, kLanes> part{};
+    std::size_t i = begin;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        part[lane] += a[i + lane] * b[i + lane];
+      }
+    }
+    for (; i < end; ++i) {
+      part[0] += a[i] * b[i];
+    }
+    total += (part[0] + part[1]) + (part[2] + part[3]);
+  }
+  return total;
+}
+
+/// Of a symmetric matrix without negative eigenvalues, by power iteration.
+double largest_eigenvalue(const std::vector<std::vector<double>>& matrix) {
+  std::vector<double> vector(matrix.size(), 1);
+  double value = 0;
+  for (int step = 0; step < kPowerSteps; ++step) {
+    std::vector<double> next(matrix.size());
+    double norm = 0;
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+      for (std::size_t j = 0; j < matrix.size(); ++j) {
+        next[i] += matrix[i][j] * vector[j];
+      }
+      norm += next[i] * next[i];
+    }
+    norm = std::sqrt(norm);
+    if (norm <= 0) {
+      return 0;
+    }
+    for (double& element : next) {
+      element /= norm;
+    }
+    value = norm;
+    vector = std::move(next);
+  }
+  return value;
+}
+
+}  // namespace
+
+double arcsine(double busy, double samples) {
+  return std::asin(std::sqrt((busy + 0.375) / (samples + 0.75)));
+}
+
+double Noise::penalty(std::size_t positions) const {
+  const double x = std::log(static_cast<double>(std::max<std::size_t>(1, positions)) / kFalseAlarm);
+  return trace + 2 * frobenius * std::sqrt(x) + 2 * largest * x;
+}
+
+Noise measure_noise(const CellTable& table) {
+  Noise noise;
+  std::vector<std::vector<float>> clipped;
+  std::vector<double> used;
+  std::vector<float> scratch;
+  const std::size_t pairs = table.cells() < 2 ? 0 : table.cells() - 1;
+  const std::size_t stride = std::max<std::size_t>(1, (pairs + kMaxPairs - 1) / kMaxPairs);
+  for (const Column& column : table.columns) {
+    if (column.usual_samples <= 0) {
+      noise.sigma.push_back(1);
+      clipped.emplace_back((pairs + stride - 1) / stride);
+      used.push_back(1);
+      continue;
+    }
+    const Differences differences = differences_of(column, scratch);
+    const double floor = 0.5 / std::sqrt(column.usual_samples) * std::sqrt(column.inflation);
+    const double sigma = std::max(median(scratch) / kNormalQuartile, floor);
+    noise.sigma.push_back(sigma);
+    std::vector<float>& chosen = clipped.emplace_back();
+    const auto scale = static_cast<float>(1 / sigma);
+    for (std::size_t i = 0; i < pairs; i += stride) {
+      chosen.push_back(std::clamp(differences.values[i] * scale, -kClip, kClip));
+    }
+    used.push_back(
+        std::max(1.0, static_cast<double>(differences.used) / static_cast<double>(stride)));
+  }
+  const std::size_t units = table.columns.size();
+  std::vector<std::vector<double>> covariance(units, std::vector<double>(units));
+  for (std::size_t i = 0; i < units; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      covariance[i][j] = dot(clipped[i], clipped[j]) / std::min(used[i], used[j]);
+      covariance[j][i] = covariance[i][j];
+      noise.frobenius += (i == j ? 1 : 2) * covariance[i][j] * covariance[i][j];
+    }
+    noise.trace += covariance[i][i];
+  }
+  noise.frobenius = std::sqrt(noise.frobenius);
+  // Clipping and rare bursts make variances below 1; a single unit's noise is still of that size.
+  noise.largest = std::max(1.0, largest_eigenvalue(covariance));
+  return noise;
+}
+
+}  // namespace gputrace::analysis::change_point
