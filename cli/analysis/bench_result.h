@@ -32,6 +32,8 @@ struct BenchPoint {
   std::optional<double> power_w;
   std::optional<std::int64_t> start_ns;  ///< CLOCK_MONOTONIC
   std::optional<std::int64_t> end_ns;
+  std::string label =
+      {};  ///< as observers were told: "sweep.n16"; empty where several stand behind
 };
 
 struct BenchSeries {

@@ -17,6 +17,8 @@ struct TestContext {
   PointObserver* observer = nullptr;
   MeasurementOptions options;  ///< run length and samples of --quick or of a full run
   bool quick = false;
+  /// Of an earlier test on this device, in place of measuring fp32 additions again.
+  std::optional<double> additions_per_ns = std::nullopt;
 };
 
 struct BenchTest {
@@ -34,7 +36,7 @@ struct BenchTest {
 
 /// Of `gputrace bench`, in the order of its list; the roofline is a command of its own.
 [[nodiscard]] const std::vector<BenchTest>& bench_tests();
-/// Those of the roofline and of all bench_tests().
+/// Those of the roofline, of all bench_tests(), and of calibration and validation.
 [[nodiscard]] std::vector<KernelCase> all_cases(const vulkan::DeviceFacts& facts);
 
 }  // namespace gputrace::bench

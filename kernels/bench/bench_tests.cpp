@@ -1,6 +1,9 @@
+#include <set>
+#include <string>
 #include <utility>
 
 #include "kernels/bench/bench_test.h"
+#include "kernels/bench/calibration_tests.h"
 #include "kernels/bench/cases/roofline_cases.h"
 #include "kernels/bench/tests/atomics.h"
 #include "kernels/bench/tests/fill.h"
@@ -53,9 +56,17 @@ const std::vector<BenchTest>& bench_tests() {
 
 std::vector<KernelCase> all_cases(const vulkan::DeviceFacts& facts) {
   std::vector<KernelCase> cases = roofline_cases(facts);
-  for (const BenchTest& test : bench_tests()) {
-    for (KernelCase& kernel : test.cases(facts)) {
-      cases.push_back(std::move(kernel));
+  std::set<std::string> ids;
+  for (const KernelCase& kernel : cases) {
+    ids.insert(kernel.id);
+  }
+  for (const std::vector<BenchTest>* const tests : {&bench_tests(), &calibration_tests()}) {
+    for (const BenchTest& test : *tests) {
+      for (KernelCase& kernel : test.cases(facts)) {
+        if (ids.insert(kernel.id).second) {
+          cases.push_back(std::move(kernel));
+        }
+      }
     }
   }
   return cases;

@@ -235,6 +235,7 @@ class Measurement {
   void enter_unmeasured(std::size_t p) {
     Entered& entered = entered_[p].emplace();
     entered.point.x = x_of(points_[p]);
+    entered.point.label = points_[p].label;
     if (progress_.lost) {
       enter_error(*progress_.lost, entered.point);
     } else if (const auto& ready = proven_[points_[p].kernel]) {
@@ -256,6 +257,7 @@ class Measurement {
     Entered& entered = entered_[p].emplace();
     BenchPoint& point = entered.point;
     point.x = x_of(planned);
+    point.label = planned.label;
     enter_proofs(*proven, point, entered.proofs);
     if (!timing) {
       enter_error(*error, point);

@@ -13,6 +13,7 @@ constexpr double kQuickRunOfCpuNs = 2.5e6;
 
 RooflineProgress::RooflineProgress(TestContext& test_context, std::size_t points)
     : context(test_context),
+      additions_per_ns(test_context.additions_per_ns),
       expected_(static_cast<std::ptrdiff_t>(points)),
       start_ns_(clock().now_ns()) {}
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gputrace::bench {
@@ -37,6 +38,10 @@ struct Stimulus {
   double written_bytes = 0;  ///< a thread; colour and depth of a pixel
   double footprint_bytes = 0;
   double code_bytes = 0;  ///< 0 = not known
+  /// A thread, both ways: what DRAM must move whatever caches there are, and all that it moves
+  /// where caches do what the case asks of them. Absent = depends on them. Not for the simulated
+  /// GPU.
+  std::optional<double> dram_bytes = std::nullopt;
 
   // Pixels only.
   double fetches = 0;  ///< texture fetches a pixel

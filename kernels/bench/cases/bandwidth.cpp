@@ -171,20 +171,26 @@ std::string_view name_of(Stream stream) {
   return "";
 }
 
-SizedCase dram_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64_t bytes) {
+SizedCase dram_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64_t bytes,
+                    const StreamGroups& groups) {
+  const std::string groups_suffix =
+      groups.most ? fmt::format(".groups{}", *groups.most) : std::string();
   StreamShape shape;
-  shape.id = fmt::format("bandwidth.{}.dram", name_of(stream));
+  shape.id = fmt::format("bandwidth.{}.dram{}{}", name_of(stream), group_suffix(groups.threads),
+                         groups_suffix);
   shape.stream = stream;
   shape.once = true;
-  shape.walk.group_threads = memory_group_threads(facts);
+  shape.walk.group_threads = groups.threads.value_or(memory_group_threads(facts));
   // A trip of all groups at once must fit in the range.
-  const std::uint64_t trip_bytes = least_bytes(facts);
+  const std::uint64_t trip_bytes =
+      std::uint64_t{shape.walk.group_threads} * kAccesses * kVectorBytes;
   shape.buffer_bytes =
       std::bit_floor(std::clamp(bytes, trip_bytes, std::max(trip_bytes, facts.max_storage_range)));
   const auto vectors = static_cast<std::uint32_t>(shape.buffer_bytes / kVectorBytes);
   std::uint64_t trips = facts.is_cpu ? kStreamTripsOfCpu : kStreamTrips;
   trips = std::min(trips, shape.buffer_bytes / trip_bytes);
-  while (shape.buffer_bytes / (trip_bytes * trips) > facts.max_groups_x) {
+  const std::uint32_t most = std::min(facts.max_groups_x, groups.most.value_or(UINT32_MAX));
+  while (shape.buffer_bytes / (trip_bytes * trips) > std::max(most, 1U)) {
     trips *= 2;
   }
   shape.walk.mask = vectors - 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,10 +16,16 @@ enum class Stream { kRead, kWrite, kCopy, kTriad };
 
 [[nodiscard]] std::string_view name_of(Stream stream);
 
-/// Each byte of each buffer once: "bandwidth.read.dram". `bytes` are those of one buffer, rounded
-/// down to a power of two.
+/// How a stream is cut into groups, where it is not left to the case.
+struct StreamGroups {
+  std::optional<std::uint32_t> threads = std::nullopt;  ///< of a group; a power of two
+  std::optional<std::uint32_t> most = std::nullopt;     ///< groups; their threads take more trips
+};
+
+/// Each byte of each buffer once: "bandwidth.read.dram", "bandwidth.read.dram.g64.groups32".
+/// `bytes` are those of one buffer, rounded down to a power of two.
 [[nodiscard]] SizedCase dram_case(const vulkan::DeviceFacts& facts, Stream stream,
-                                  std::uint64_t bytes);
+                                  std::uint64_t bytes, const StreamGroups& groups = {});
 
 /// A region of `bytes` (a power of two; of each buffer that the stream needs) again and again:
 /// "bandwidth.read.16KiB". All groups share it, each beginning in a place of its own.

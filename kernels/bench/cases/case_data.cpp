@@ -1,5 +1,7 @@
 #include "kernels/bench/cases/case_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace gputrace::bench {
@@ -37,6 +39,10 @@ std::vector<std::uint64_t> sample_of(std::uint64_t count, std::uint64_t wanted) 
 
 std::uint32_t memory_group_threads(const vulkan::DeviceFacts& facts) {
   return facts.is_cpu ? kCpuGroup : std::min(kGpuGroup, facts.max_group_threads);
+}
+
+std::string group_suffix(const std::optional<std::uint32_t>& group_threads) {
+  return group_threads ? fmt::format(".g{}", *group_threads) : std::string();
 }
 
 std::uint32_t stream_groups(const vulkan::DeviceFacts& facts, std::uint64_t most_bytes,

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "daemon/base/result.h"
@@ -47,6 +49,9 @@ void write_at(std::span<std::byte> bytes, std::uint64_t index, T value) {
 /// Threads of a group that suit memory: a software rasteriser takes one vector of lanes through the
 /// whole shader before the next, so that only a group of one vector reads in order.
 [[nodiscard]] std::uint32_t memory_group_threads(const vulkan::DeviceFacts& facts);
+
+/// ".g64" of a size that was asked for; empty for memory_group_threads().
+[[nodiscard]] std::string group_suffix(const std::optional<std::uint32_t>& group_threads);
 
 /// Groups of `bytes` and `flops` each that a dispatch has: `most_bytes` together, within the
 /// device's limits, and little enough arithmetic to take milliseconds. What is in the way then is

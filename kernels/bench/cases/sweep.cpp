@@ -80,14 +80,15 @@ std::vector<std::uint32_t> sweep_trips(std::optional<std::pair<double, double>> 
   return all;
 }
 
-SizedCase sweep_case(const vulkan::DeviceFacts& facts, std::uint32_t trips, std::uint64_t bytes) {
+SizedCase sweep_case(const vulkan::DeviceFacts& facts, std::uint32_t trips, std::uint64_t bytes,
+                     std::optional<std::uint32_t> group_threads) {
   SizedCase sized;
   KernelCase& kernel = sized.kernel;
-  kernel.id = fmt::format("sweep.n{}", trips);
+  kernel.id = fmt::format("sweep.n{}", trips) + group_suffix(group_threads);
   kernel.description = fmt::format("16 numbers loaded, {} FMAs on each, stored: {:g} FLOP/B", trips,
                                    trips * kSweepStep);
   kernel.shader = "sweep.comp";
-  kernel.group_threads = memory_group_threads(facts);
+  kernel.group_threads = group_threads.value_or(memory_group_threads(facts));
   kernel.constants = {kernel.group_threads};
 
   sized.launch.groups =

@@ -22,9 +22,11 @@ inline constexpr double kSweepHighest = 512;
     std::optional<std::pair<double, double>> ridges);
 
 /// "sweep.n16": 16 FMAs for each number, which is `trips`. `bytes` are those read, and as many are
-/// written; a case of a high intensity takes less, so that a dispatch stays short.
+/// written; a case of a high intensity takes less, so that a dispatch stays short. With a group of
+/// a size that is asked for: "sweep.n16.g64".
 [[nodiscard]] SizedCase sweep_case(const vulkan::DeviceFacts& facts, std::uint32_t trips,
-                                   std::uint64_t bytes);
+                                   std::uint64_t bytes,
+                                   std::optional<std::uint32_t> group_threads = std::nullopt);
 
 /// To read in a sweep, far beyond any cache where memory allows. `quick`: less, for software
 /// rasterisers far less.

@@ -38,13 +38,6 @@ constexpr std::uint64_t kCpuBytes = kMiB;
 constexpr std::uint64_t kQuickCpuBytes = kMiB / 16;
 constexpr std::uint64_t kSmallestTarget = kMiB / 16;
 
-std::uint64_t usual_bytes(const vulkan::DeviceFacts& facts, bool quick) {
-  if (facts.is_cpu) {
-    return quick ? kQuickCpuBytes : kCpuBytes;
-  }
-  return facts.listed.type == "discrete GPU" ? kDiscreteBytes : kIntegratedBytes;
-}
-
 double pixels_of(const KernelCase& kernel, const Launch& launch) {
   return threads_of(kernel, launch) * launch.repeats;
 }
@@ -75,7 +68,7 @@ void plan_formats(PixelTables& tables, const vulkan::DeviceFacts& facts, bool qu
                         .axis_unit = "FMA/pixel"});
     for (const FillContent content : choose<FillContent>(quick, kQuickContents, kContents)) {
       tables.add_kernel(fill_kernel(facts, {.target = {.format = format}, .content = content},
-                                    usual_bytes(facts, quick), 1));
+                                    fill_bytes(facts, quick), 1));
       for (const std::uint32_t trips : choose<std::uint32_t>(quick, kQuickTrips, kTrips)) {
         tables.add_point({.trips = trips,
                           .groups = 1,
@@ -96,7 +89,7 @@ void plan_overdraw(PixelTables& tables, const vulkan::DeviceFacts& facts, bool q
     tables.add_kernel(fill_kernel(
         facts,
         {.target = {.format = Format::kRgba8}, .content = FillContent::kNoise, .blend = blend},
-        usual_bytes(facts, quick), kOverdraws.front()));
+        fill_bytes(facts, quick), kOverdraws.front()));
     for (const std::uint32_t instances :
          choose<std::uint32_t>(quick, kQuickOverdraws, kOverdraws)) {
       tables.add_point({.trips = 0,
@@ -112,7 +105,7 @@ void plan_overdraw(PixelTables& tables, const vulkan::DeviceFacts& facts, bool q
 void plan_targets(PixelTables& tables, const vulkan::DeviceFacts& facts, bool quick) {
   tables.begin_table({.id = "fill.target", .unit = "GPixel/s", .axis = "target", .axis_unit = "B"});
   const std::uint64_t step = quick ? 16 : 2;
-  for (std::uint64_t bytes = kSmallestTarget; bytes <= usual_bytes(facts, quick); bytes *= step) {
+  for (std::uint64_t bytes = kSmallestTarget; bytes <= fill_bytes(facts, quick); bytes *= step) {
     tables.add_kernel(fill_kernel(
         facts, {.target = {.format = Format::kRgba8}, .content = FillContent::kNoise}, bytes, 1));
     tables.add_point({.trips = 0,
@@ -154,6 +147,13 @@ void derive(TestResult& test, Format format) {
 }
 
 }  // namespace
+
+std::uint64_t fill_bytes(const vulkan::DeviceFacts& facts, bool quick) {
+  if (facts.is_cpu) {
+    return quick ? kQuickCpuBytes : kCpuBytes;
+  }
+  return facts.listed.type == "discrete GPU" ? kDiscreteBytes : kIntegratedBytes;
+}
 
 vulkan::TargetDescription fill_target(const vulkan::DeviceFacts& facts, Format format,
                                       std::uint64_t bytes) {

@@ -15,6 +15,9 @@ namespace gputrace::bench {
 [[nodiscard]] std::vector<analysis::TestResult> run_fill(TestContext& context);
 [[nodiscard]] std::vector<KernelCase> fill_cases(const vulkan::DeviceFacts& facts);
 
+/// Of a target: more than the caches of such a device hold.
+[[nodiscard]] std::uint64_t fill_bytes(const vulkan::DeviceFacts& facts, bool quick);
+
 /// About `bytes` of a format, as square as powers of two are, within the device's limits.
 [[nodiscard]] vulkan::TargetDescription fill_target(const vulkan::DeviceFacts& facts,
                                                     vulkan::Format format, std::uint64_t bytes);

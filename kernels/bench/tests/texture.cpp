@@ -38,21 +38,9 @@ std::string kind_name(const Kind& kind) {
   return fmt::format("{} {}", name_of(kind.format), kind.bilinear ? "bilinear" : "nearest");
 }
 
-/// All of a texture is seen, and enough pixels to fill the GPU. Rasterisers unpack BC7 anew for
-/// each fetch.
-std::uint32_t target_side(const vulkan::DeviceFacts& facts, const TextureShape& shape) {
-  constexpr std::uint32_t kSide = 2048;
-  constexpr std::uint32_t kCpuSide = 128;
-  constexpr std::uint32_t kCpuBc7Side = 16;
-  if (facts.is_cpu) {
-    return shape.format == Format::kBc7 ? kCpuBc7Side : kCpuSide;
-  }
-  return std::max(shape.side, kSide);
-}
-
 void add(PixelTables& tables, const vulkan::DeviceFacts& facts, TextureShape shape, double x,
          std::string series) {
-  shape.target_side = target_side(facts, shape);
+  shape.target_side = texture_target_side(facts, shape);
   tables.add_kernel({.sized = {.kernel = texture_case(shape),
                                .launch = {.groups = 1, .trips = 1, .repeats = 1},
                                .scale_trips = false}});
@@ -132,6 +120,16 @@ void derive_hash(TestResult& random, const TestResult& hash) {
 
 }  // namespace
 
+std::uint32_t texture_target_side(const vulkan::DeviceFacts& facts, const TextureShape& shape) {
+  constexpr std::uint32_t kSide = 2048;
+  constexpr std::uint32_t kCpuSide = 128;
+  constexpr std::uint32_t kCpuBc7Side = 16;
+  if (facts.is_cpu) {
+    return shape.format == Format::kBc7 ? kCpuBc7Side : kCpuSide;
+  }
+  return std::max(shape.side, kSide);
+}
+
 std::vector<std::uint32_t> texture_sides(const vulkan::DeviceFacts& facts, bool quick) {
   constexpr std::uint32_t kSmallest = 64;
   constexpr std::uint32_t kLargest = 8192;
@@ -179,7 +177,7 @@ std::vector<KernelCase> texture_cases(const vulkan::DeviceFacts& facts) {
                        .bilinear = kind.bilinear,
                        .access = access,
                        .fetches = fetches};
-    shape.target_side = target_side(facts, shape);
+    shape.target_side = texture_target_side(facts, shape);
     cases.push_back(texture_case(shape));
   };
   for (const Kind& kind : kKinds) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/bench/bench_test.h"
+#include "kernels/bench/tests/texture_cases.h"
 
 namespace gputrace::bench {
 
@@ -17,5 +18,10 @@ namespace gputrace::bench {
 /// Sides of the textures, ascending.
 [[nodiscard]] std::vector<std::uint32_t> texture_sides(const vulkan::DeviceFacts& facts,
                                                        bool quick);
+
+/// Of the target: all of a texture is seen, and there are enough pixels to fill the GPU. Smaller
+/// where rasterisers unpack BC7 anew for each fetch.
+[[nodiscard]] std::uint32_t texture_target_side(const vulkan::DeviceFacts& facts,
+                                                const TextureShape& shape);
 
 }  // namespace gputrace::bench
