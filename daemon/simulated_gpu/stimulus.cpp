@@ -106,6 +106,7 @@ Result<Stimulus> read_stimulus(const nlohmann::json& document) {
   stimulus.access = choose(members, "access", kAccesses);
   stimulus.read_bytes = members.number("read_bytes", 0, kBytes);
   stimulus.written_bytes = members.number("written_bytes", 0, kBytes);
+  members.number("dram_bytes", 0, {0, 1e12});  // what the kernel states; the model finds its own
   stimulus.footprint_bytes = members.number("footprint_bytes", 0, {0, 1e13});
   stimulus.code_bytes = members.number("code_bytes", 0, {0, 1e9});
   stimulus.fetches = members.number("fetches", 0, {0, 1e5});

@@ -29,6 +29,7 @@ struct PlayedStimulus {
 ///   access "none" | "stream" | "resident" | "random" | "chase" | "texture" | "random_texture" |
 ///     "atomic"
 ///   read_bytes, written_bytes: a thread | footprint_bytes: all but none and stream need it
+///   dram_bytes: a thread; for those who read the mark, nothing is played of it
 ///   fetches, bilinear false: of textures | overdraw 1: layers of pixels over each other
 /// How the model reads them is said in stimulus.cpp and docs/methodology.md.
 [[nodiscard]] Result<PlayedStimulus> parse_stimulus(std::string_view text,

@@ -50,7 +50,7 @@ std::string_view name_of(bench::Arithmetic arithmetic) {
 }  // namespace
 
 std::string stimulus_json(const bench::Stimulus& stimulus) {
-  const nlohmann::ordered_json object = {
+  nlohmann::ordered_json object = {
       {"kernel", stimulus.kernel},
       {"pixels", stimulus.pixels},
       {"threads", stimulus.threads},
@@ -70,6 +70,9 @@ std::string stimulus_json(const bench::Stimulus& stimulus) {
       {"bilinear", stimulus.bilinear},
       {"overdraw", stimulus.overdraw},
   };
+  if (stimulus.dram_bytes) {
+    object["dram_bytes"] = *stimulus.dram_bytes;
+  }
   // A name that is not UTF-8 must not throw.
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

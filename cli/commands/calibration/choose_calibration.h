@@ -12,8 +12,9 @@
 
 namespace gputrace::commands {
 
-/// On what a recording was made: the GPU of its longest segment, mean clock and power of the time
-/// in which the GPU was under load (where no load tells: of all of it).
+/// On what a recording was made: the GPU of its longest segment with the kernel's driver, mean
+/// clock and power of the time in which the GPU was under load (where there was none: of all of
+/// it). kInvalidArgument for a file without samples.
 [[nodiscard]] Result<analysis::Conditions> conditions_of(const store::SessionReader& recording);
 
 /// The files of kind calibration in the folder, newest first; those that cannot be read are left
@@ -32,8 +33,7 @@ struct CalibrationChoice {
   std::vector<RefusedCalibration> refused;  ///< newer ones that do not fit, or cannot be read
 };
 
-/// The newest that analysis::fit_of() takes. With several of about the same time one that fits as
-/// it is goes before one that must be scaled.
+/// The newest that analysis::fit_of() takes, scaled or as it is.
 [[nodiscard]] CalibrationChoice choose_calibration(const std::filesystem::path& machine_folder,
                                                    const analysis::Conditions& recording);
 
