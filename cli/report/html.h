@@ -9,13 +9,16 @@
 namespace gputrace::report {
 
 struct HtmlOptions {
-  /// The report's JSON, embedded for whoever wants exact figures; empty = none.
-  std::string json;
+  std::string version;  ///< of gputrace, for the page's last line; may be empty
 };
 
 /// Whatever strings the report holds, none of them leaves its place in the page. Width, colours
 /// (light, dark, print) and scripts are the browser's business: the same report gives the same
 /// page.
 [[nodiscard]] std::string render_html(const Report& report, const HtmlOptions& options);
+
+/// Whether this build has the library that draws the time line (cli/report/assets). Without it
+/// pages have all but that, and say so.
+[[nodiscard]] bool html_has_plots();
 
 }  // namespace gputrace::report

@@ -16,11 +16,14 @@ svg{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;font-variant-
 .other{stroke:#586069;stroke-dasharray:6 4;fill:none}.ridge{stroke:#16191d;stroke-dasharray:1.5 3.5}
 .meet{fill:#fff;stroke:#16191d}.point{fill:#0b57a4;stroke:#fff}.bar,.suspect{stroke:#0b57a4}
 .suspect{fill:#fff;stroke-width:1.5}
+.pmark{stroke:#fff}.pbar{stroke:#16191d;fill:none;opacity:.3}.lead{stroke:#586069}
+.strong .pbar,.phase:hover .pbar,.phase:focus .pbar,.sel .pbar{opacity:1}
+.plabel{font-weight:600}
 @media screen and (prefers-color-scheme:dark){
 .ground{fill:#14171c}text{fill:#e6e9ed}.muted{fill:#a2abb5}.label{stroke:#14171c}
 .grid{stroke:#2a2f37}.axis,.other{stroke:#a2abb5}.roof,.badge,.ridge,.meet{stroke:#e6e9ed}
 .band{fill:#e6e9ed}.meet,.suspect{fill:#14171c}.point{fill:#8cc2ff;stroke:#14171c}
-.bar,.suspect{stroke:#8cc2ff}}
+.bar,.suspect{stroke:#8cc2ff}.pmark{stroke:#14171c}.pbar{stroke:#e6e9ed}.lead{stroke:#a2abb5}}
 </style>
 )";
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/report/log_scale.h"
+#include "cli/report/roofline_phases.h"
 #include "cli/report/roofline_plot.h"
 #include "cli/report/roofline_style.h"
 #include "cli/report/svg_label.h"
@@ -28,6 +29,14 @@ constexpr double kHeadWidth = 8;
 constexpr double kBadgeWidth = 84;
 /// Ceilings of memory closer than this to one that is drawn would only thicken its line.
 constexpr double kToldApart = 1.2;
+
+constexpr double kTop = 62;
+constexpr double kPageTop = 34;
+constexpr double kBelow = 46;
+constexpr double kTickBelow = 16;
+/// Room for marks without a rate, between the ticks and the axis' name.
+constexpr double kStrip = 26;
+constexpr double kStripBelow = 34;
 
 struct Frame {
   double left;
@@ -61,6 +70,22 @@ analysis::Roofline thinned(const analysis::Roofline& roofline) {
   return result;
 }
 
+/// For axes on which the phases have room too.
+analysis::Roofline with_phases(const RooflinePlot& plot) {
+  analysis::Roofline roofline = plot.roofline;
+  for (const PhaseMark& mark : plot.phases) {
+    if (is_drawn(mark) && !is_in_strip(mark)) {
+      const PlotPlace place = place_of(mark);
+      roofline.points.push_back({.label = "",
+                                 .intensity = place.intensity,
+                                 .gflops = place.gflops,
+                                 .lower = std::nullopt,
+                                 .upper = std::nullopt});
+    }
+  }
+  return roofline;
+}
+
 class Drawing {
  public:
   Drawing(const RooflinePlot& plot, const SvgOptions& options)
@@ -68,11 +93,22 @@ class Drawing {
         drawn_(thinned(plot.roofline)),
         options_(options),
         narrow_(options.width < kNarrow),
-        frame_{narrow_ ? 48.0 : 60.0, 62, options.width - 18, options.height - 46},
-        range_(range_of(drawn_)),
+        has_strip_(std::any_of(plot.phases.begin(), plot.phases.end(), is_in_strip)),
+        frame_{narrow_ ? 48.0 : 60.0, options.in_page ? kPageTop : kTop, options.width - 18,
+               options.height - kBelow - (has_strip_ ? kStrip : 0)},
+        range_(range_of(with_phases(plot))),
         x_{range_.intensity_low, range_.intensity_high, frame_.right - frame_.left},
         y_{range_.gflops_low, range_.gflops_high, frame_.bottom - frame_.top},
-        labels_(frame_.left + 2, frame_.top + 2, frame_.right - 2, frame_.bottom - 2) {}
+        phase_frame_{.left = frame_.left,
+                     .top = frame_.top,
+                     .right = frame_.right,
+                     .bottom = frame_.bottom,
+                     .strip_y = frame_.bottom + kStripBelow,
+                     .narrow = narrow_,
+                     .x = x_,
+                     .y = y_},
+        labels_(frame_.left + 2, frame_.top + 2, frame_.right - 2,
+                frame_.bottom + (has_strip_ ? kStripBelow + 6 : -2)) {}
 
   std::string draw() {
     begin();
@@ -80,8 +116,13 @@ class Drawing {
     draw_other_ceilings();
     draw_main_roof();
     draw_points();
+    out_ += draw_phases(plot_.phases, phase_frame_, labels_);
     draw_ridges();
     label_ceilings();
+    if (!plot_.phases.empty()) {
+      keep_roof_free();
+    }
+    out_ += label_phases(plot_.phases, phase_frame_, labels_);
     out_ += "</svg>\n";
     return std::move(out_);
   }
@@ -104,11 +145,15 @@ class Drawing {
     const std::string title = escape_xml(plot_.title);
     add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
         "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" "
-        "aria-labelledby=\"roofline-title roofline-desc\">\n"
-        "<title id=\"roofline-title\">Roofline of {2}{3}</title>\n"
-        "<desc id=\"roofline-desc\">{4}</desc>\n{5}",
+        "aria-labelledby=\"{6}-title {6}-desc\">\n"
+        "<title id=\"{6}-title\">Roofline of {2}{3}</title>\n"
+        "<desc id=\"{6}-desc\">{4}</desc>\n{5}",
         options_.width, options_.height, title, plot_.simulated ? ", SIMULATED" : "",
-        escape_xml(described()), kRooflineStyle);
+        escape_xml(described()), options_.in_page ? std::string_view() : kRooflineStyle,
+        options_.id);
+    if (options_.in_page) {
+      return;
+    }
     add("<rect class=\"ground\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", options_.width,
         options_.height);
     add("<text class=\"head\" x=\"{:.0f}\" y=\"22\">{}</text>\n", frame_.left,
@@ -139,19 +184,33 @@ class Drawing {
       text += fmt::format("Ridge at {} FLOP/B. ",
                           format_three_digits(plot_.roofline.ridges.front().intensity));
     }
-    return text + fmt::format("{} measured points.", plot_.roofline.points.size());
+    if (!plot_.roofline.points.empty() || plot_.phases.empty()) {
+      text += fmt::format("{} measured points. ", plot_.roofline.points.size());
+    }
+    if (!plot_.phases.empty()) {
+      text += fmt::format("{} phases; the table of phases has their places. ", plot_.phases.size());
+    }
+    text.pop_back();
+    return text;
   }
 
   void draw_grid() {
     for (const double tick : octave_ticks(x_, narrow_ ? 7 : 14)) {
       line("grid", px(tick), frame_.top, px(tick), frame_.bottom);
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-          px(tick), frame_.bottom + 16, format_three_digits(tick));
+          px(tick), frame_.bottom + kTickBelow, format_three_digits(tick));
     }
     for (const double tick : decade_ticks(y_, 12)) {
       line("grid", frame_.left, py(tick), frame_.right, py(tick));
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
           frame_.left - 7, py(tick) + 4, format_three_digits(tick));
+    }
+    if (has_strip_) {
+      for (double x = frame_.left; x < frame_.right; x += kStripBelow) {
+        labels_.keep_free(x, frame_.bottom + kTickBelow, 2);
+      }
+      add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">?</text>\n",
+          frame_.left - 7, phase_frame_.strip_y + 4);
     }
     line("axis", frame_.left, frame_.bottom, frame_.right, frame_.bottom);
     line("axis", frame_.left, frame_.top, frame_.left, frame_.bottom);
@@ -256,6 +315,24 @@ class Drawing {
       add("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", corners[i].first, corners[i].second);
     }
     add("{}\"/>\n", closed ? "Z" : "");
+  }
+
+  /// Labels of phases stay off the roof, which they are about.
+  void keep_roof_free() {
+    const analysis::Ceiling* compute = main_compute();
+    const analysis::Ceiling* bandwidth = main_bandwidth();
+    const auto corners =
+        roof_line(compute != nullptr ? compute->value : std::numeric_limits<double>::infinity(),
+                  bandwidth != nullptr ? bandwidth->value : 0);
+    for (std::size_t i = 0; i + 1 < corners.size(); ++i) {
+      const double dx = corners[i + 1].first - corners[i].first;
+      const double dy = corners[i + 1].second - corners[i].second;
+      const double length = std::hypot(dx, dy);
+      for (double along = 0; along < length; along += 2 * kPointRadius) {
+        labels_.keep_free(corners[i].first + dx * along / length,
+                          corners[i].second + dy * along / length, 2);
+      }
+    }
   }
 
   void draw_points() {
@@ -375,10 +452,12 @@ class Drawing {
   analysis::Roofline drawn_;
   const SvgOptions& options_;
   bool narrow_;
+  bool has_strip_;
   Frame frame_;
   RooflineRange range_;
   LogScale x_;
   LogScale y_;
+  PhaseFrame phase_frame_;
   LabelPlacer labels_;
   std::string out_;
 };
