@@ -37,7 +37,7 @@ struct Nearest {
 std::optional<Nearest> find_nearest(const StretchFacts& facts) {
   constexpr std::size_t kFewestUnits = 3;
   const auto active_of = [](std::span<const BusyUnit> units) {
-    const auto& reading = read_signature(units).at(Role::kActive);
+    const auto reading = read_signature(units).at(Role::kActive);
     return reading && reading->busy > 0 ? reading->busy : 1;
   };
   const double own_active = active_of(facts.units);
