@@ -56,9 +56,9 @@ std::vector<Change> search_chunk(const CellTable& table, std::size_t positions) 
     }
     std::vector<std::size_t> cells =
         change_point::search(scores, stretch.first, stretch.last, penalty);
-    cells = change_point::drop_weak(table, noise, stretch.first, stretch.last, std::move(cells),
-                                    penalty);
-    cells = change_point::drop_small(table, stretch.first, stretch.last, std::move(cells));
+    cells =
+        change_point::drop_weak(table, scores, noise, stretch.first, stretch.last, cells, penalty);
+    cells = change_point::drop_small(table, stretch.first, stretch.last, cells);
     for (std::size_t c = 0; c < cells.size(); ++c) {
       found.push_back({.before = c == 0 ? stretch.first : cells[c - 1],
                        .cell = cells[c],

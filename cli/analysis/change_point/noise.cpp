@@ -16,6 +16,8 @@ constexpr std::size_t kMaxPairs = 16384;
 /// Chance of a false change in a whole recording, if the noise were normal.
 constexpr double kFalseAlarm = 0.01;
 constexpr int kPowerSteps = 100;
+/// Usual differences so far below what the number of changes says are those between bursts.
+constexpr double kSparse = 0.5;
 
 /// (y[i+1] - y[i]) over the standard deviation it has when a usual cell's is 1; NaN-free: absent
 /// differences are left out of `used`.
@@ -128,14 +130,17 @@ Noise measure_noise(const CellTable& table) {
   for (const Column& column : table.columns) {
     if (column.usual_samples <= 0) {
       noise.sigma.push_back(1);
+      noise.sparse.push_back(false);
       clipped.emplace_back((pairs + stride - 1) / stride);
       used.push_back(1);
       continue;
     }
     const Differences differences = differences_of(column, scratch);
     const double floor = 0.5 / std::sqrt(column.usual_samples) * std::sqrt(column.inflation);
-    const double sigma = std::max(median(scratch) / kNormalQuartile, floor);
+    const double usual = median(scratch) / kNormalQuartile;
+    const double sigma = std::max(usual, floor);
     noise.sigma.push_back(sigma);
+    noise.sparse.push_back(usual < kSparse * floor);
     std::vector<float>& chosen = clipped.emplace_back();
     const auto scale = static_cast<float>(1 / sigma);
     for (std::size_t i = 0; i < pairs; i += stride) {

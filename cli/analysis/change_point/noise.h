@@ -14,6 +14,7 @@ namespace gputrace::analysis::change_point {
 /// Of the cells of one chunk.
 struct Noise {
   std::vector<double> sigma;  ///< of a usual cell of each column, in radians
+  std::vector<bool> sparse;   ///< columns whose noise is rare bursts: most cells do not differ
   /// Of the differences of neighbouring cells: trace, Frobenius norm and largest eigenvalue of
   /// their covariance in units of sigma.
   double trace = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,6 +15,8 @@ constexpr double kPriorCells = 10;
 /// A side's noise is measured without its first and last cell, which may hold a part of the
 /// neighbour, if as many are left.
 constexpr std::size_t kMinInnerCells = 3;
+/// Sides on which a single burst weighs much.
+constexpr std::size_t kShortCells = 20;
 
 /// Removes the change with the lowest strength until all reach `least`. `strength(before, change,
 /// behind)` is asked for again where a neighbour went.
@@ -67,52 +67,148 @@ std::vector<std::size_t> drop_below(std::size_t first, std::size_t last,
   return left;
 }
 
+/// One side of a change, of each lane of the scores; noise is 1 there.
 struct Side {
-  double weight = 0;
-  double mean = 0;
-  double variance = 0;  ///< of a usual cell
+  std::vector<double> weight;
+  std::vector<double> mean;
+  std::vector<double> squares;  ///< about the mean of its inner cells
+  std::size_t cells = 0;        ///< of `squares`
 };
 
-/// Of the cells of one column; a usual cell weighs 1. Absent if none says anything.
-std::optional<Side> side_of(const Column& column, std::size_t first, std::size_t last,
-                            double prior_variance) {
-  Side side;
-  for (std::size_t i = first; i < last; ++i) {
-    const CellCounts& cell = column.cells[i];
-    if (cell.samples > 0) {
-      const double weight = cell.samples / column.usual_samples;
-      side.weight += weight;
-      side.mean += weight * arcsine(cell.busy, cell.samples);
+/// Asks how clearly two sides differ. Keeps its memory.
+class Retest {
+ public:
+  Retest(const CellTable& table, const Scores& scores, const Noise& noise)
+      : scores_(scores),
+        side_cells_(static_cast<std::size_t>(std::max(1.0, std::ceil(kSideS / table.cell_s)))),
+        prior_(scores.lanes(), 1),
+        sparse_(scores.lanes()) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Column& column = table.columns[c];
+      if (column.usual_samples > 0) {
+        const std::size_t lane = scores.lane_of_column(c);
+        const double least = 0.25 / column.usual_samples * column.inflation;
+        prior_[lane] = std::max(0.5, least / (noise.sigma[c] * noise.sigma[c]));
+        sparse_[lane] = noise.sparse[c];
+      }
     }
   }
-  if (side.weight <= 0) {
-    return std::nullopt;
+
+  double gain(std::size_t before, std::size_t change, std::size_t behind) {
+    before = std::max(before, change - std::min(change, side_cells_));
+    behind = std::min(behind, change + side_cells_);
+    // The far cell of a side may hold a part of what is beyond it.
+    const std::size_t first = change - before >= kMinCells ? before + 1 : before;
+    const std::size_t last = behind - change >= kMinCells ? behind - 1 : behind;
+    measure(first, change, first, change - 1, left_);
+    measure(change, last, change + 1, last, right_);
+    const std::vector<double> left_mean = left_.mean;
+    leave_out_extreme(first, change, right_.mean, left_);
+    leave_out_extreme(change, last, left_mean, right_);
+    double total = 0;
+    for (std::size_t lane = 0; lane < scores_.lanes(); ++lane) {
+      if (left_.weight[lane] > 0 && right_.weight[lane] > 0) {
+        const double step = left_.mean[lane] - right_.mean[lane];
+        const double pooled =
+            (left_.squares[lane] + right_.squares[lane] + kPriorCells * prior_[lane]) /
+            (static_cast<double>(left_.cells + right_.cells) + kPriorCells);
+        const double prior = std::max(prior_[lane], pooled);
+        total += step * step /
+                 (variance(left_, lane, prior) / left_.weight[lane] +
+                  variance(right_, lane, prior) / right_.weight[lane]);
+      }
+    }
+    return total;
   }
-  side.mean /= side.weight;
-  if (last - first >= kMinInnerCells + 2) {
-    ++first;
-    --last;
+
+ private:
+  static double variance(const Side& side, std::size_t lane, double prior) {
+    return (side.squares[lane] + kPriorCells * prior) /
+           (static_cast<double>(side.cells) + kPriorCells);
   }
-  double weights = 0;
-  double sum = 0;
-  double squares = 0;
-  double cells = 0;
-  for (std::size_t i = first; i < last; ++i) {
-    const CellCounts& cell = column.cells[i];
-    if (cell.samples > 0) {
-      const double weight = cell.samples / column.usual_samples;
-      const double y = arcsine(cell.busy, cell.samples) - side.mean;
-      weights += weight;
-      sum += weight * y;
-      squares += weight * y * y;
-      cells += 1;
+
+  void measure(std::size_t first, std::size_t last, std::size_t inner_first, std::size_t inner_last,
+               Side& side) const {
+    if (inner_last < inner_first + kMinInnerCells) {
+      inner_first = first;
+      inner_last = last;
+    }
+    const std::size_t lanes = scores_.lanes();
+    side.weight.assign(lanes, 0);
+    side.mean.assign(lanes, 0);
+    side.squares.assign(lanes, 0);
+    side.cells = inner_last - inner_first - 1;
+    for (std::size_t g = 0; g < scores_.groups().size(); ++g) {
+      const Group& group = scores_.groups()[g];
+      const double weight = scores_.weights(last)[g] - scores_.weights(first)[g];
+      const double inner = scores_.weights(inner_last)[g] - scores_.weights(inner_first)[g];
+      if (weight <= 0 || inner <= 0) {
+        continue;
+      }
+      const std::size_t end = group.first_lane + group.lanes;
+      for (std::size_t lane = group.first_lane; lane < end; ++lane) {
+        side.weight[lane] = weight;
+        side.mean[lane] =
+            (scores_.sums(inner_last)[lane] - scores_.sums(inner_first)[lane]) / inner;
+      }
+      for (std::size_t cell = inner_first; cell < inner_last; ++cell) {
+        const double own = scores_.weights(cell + 1)[g] - scores_.weights(cell)[g];
+        if (own <= 0) {
+          continue;
+        }
+        const double* from = scores_.sums(cell);
+        const double* to = scores_.sums(cell + 1);
+        for (std::size_t lane = group.first_lane; lane < end; ++lane) {
+          const double deviation = to[lane] - from[lane] - own * side.mean[lane];
+          side.squares[lane] += deviation * deviation / own;
+        }
+      }
+      for (std::size_t lane = group.first_lane; lane < end; ++lane) {
+        side.mean[lane] = (scores_.sums(last)[lane] - scores_.sums(first)[lane]) / weight;
+      }
     }
   }
-  const double scatter = weights > 0 ? std::max(0.0, squares - sum * sum / weights) : 0;
-  side.variance =
-      (scatter + kPriorCells * prior_variance) / (std::max(0.0, cells - 1) + kPriorCells);
-  return side;
-}
+
+  /// Noise of units that rarely do anything is bursts, and a single one is no change: on a short
+  /// side the cell that differs most from the other side's mean does not count.
+  void leave_out_extreme(std::size_t first, std::size_t last, const std::vector<double>& other_mean,
+                         Side& side) const {
+    if (last - first > kShortCells) {
+      return;
+    }
+    for (std::size_t g = 0; g < scores_.groups().size(); ++g) {
+      const Group& group = scores_.groups()[g];
+      for (std::size_t lane = group.first_lane; lane < group.first_lane + group.lanes; ++lane) {
+        if (!sparse_[lane] || side.weight[lane] <= 0) {
+          continue;
+        }
+        double worst = 0;
+        double worst_weight = 0;
+        double worst_sum = 0;
+        for (std::size_t cell = first; cell < last; ++cell) {
+          const double own = scores_.weights(cell + 1)[g] - scores_.weights(cell)[g];
+          const double sum = scores_.sums(cell + 1)[lane] - scores_.sums(cell)[lane];
+          const double deviation = own > 0 ? std::abs(sum / own - other_mean[lane]) : 0;
+          if (deviation > worst) {
+            worst = deviation;
+            worst_weight = own;
+            worst_sum = sum;
+          }
+        }
+        const double left = side.weight[lane] - worst_weight;
+        side.mean[lane] = left > 0 ? (side.mean[lane] * side.weight[lane] - worst_sum) / left : 0;
+        side.weight[lane] = std::max(0.0, left);
+      }
+    }
+  }
+
+  const Scores& scores_;
+  std::size_t side_cells_;
+  std::vector<double> prior_;
+  std::vector<bool> sparse_;
+  Side left_;
+  Side right_;
+};
 
 struct Busy {
   double samples = 0;
@@ -130,37 +226,18 @@ Busy busy_of(const Column& column, std::size_t first, std::size_t last) {
 
 }  // namespace
 
-std::vector<std::size_t> drop_weak(const CellTable& table, const Noise& noise, std::size_t first,
-                                   std::size_t last, std::vector<std::size_t> changes,
-                                   double penalty) {
-  const auto side_cells = static_cast<std::size_t>(std::max(1.0, std::ceil(kSideS / table.cell_s)));
-  std::vector<double> prior(table.columns.size());
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const Column& column = table.columns[c];
-    const double least =
-        column.usual_samples > 0 ? 0.25 / column.usual_samples * column.inflation : 0;
-    prior[c] = std::max(noise.sigma[c] * noise.sigma[c] / 2, least);
-  }
+std::vector<std::size_t> drop_weak(const CellTable& table, const Scores& scores, const Noise& noise,
+                                   std::size_t first, std::size_t last,
+                                   const std::vector<std::size_t>& changes, double penalty) {
+  Retest retest(table, scores, noise);
   return drop_below(first, last, changes, penalty,
                     [&](std::size_t before, std::size_t change, std::size_t behind) {
-                      before = std::max(before, change - std::min(change, side_cells));
-                      behind = std::min(behind, change + side_cells);
-                      double gain = 0;
-                      for (std::size_t c = 0; c < table.columns.size(); ++c) {
-                        const auto left = side_of(table.columns[c], before, change, prior[c]);
-                        const auto right = side_of(table.columns[c], change, behind, prior[c]);
-                        if (left && right) {
-                          const double step = left->mean - right->mean;
-                          gain += step * step /
-                                  (left->variance / left->weight + right->variance / right->weight);
-                        }
-                      }
-                      return gain;
+                      return retest.gain(before, change, behind);
                     });
 }
 
 std::vector<std::size_t> drop_small(const CellTable& table, std::size_t first, std::size_t last,
-                                    std::vector<std::size_t> changes) {
+                                    const std::vector<std::size_t>& changes) {
   return drop_below(first, last, changes, kMinStep,
                     [&](std::size_t before, std::size_t change, std::size_t behind) {
                       double largest = 0;

@@ -11,6 +11,9 @@
 
 namespace gputrace::analysis::change_point {
 
+/// Cells between two changes.
+inline constexpr std::size_t kMinCells = 3;
+
 /// Lanes that the inner loops of the search take at once.
 inline constexpr std::size_t kLanes = 4;
 

@@ -11,8 +11,6 @@
 
 namespace gputrace::analysis::change_point {
 
-/// Cells between two changes.
-inline constexpr std::size_t kMinCells = 3;
 /// Of an interval: 14 minutes of 100 ms. What needs more to be seen is not a change but a drift.
 inline constexpr std::size_t kMaxIntervalCells = 8192;
 
