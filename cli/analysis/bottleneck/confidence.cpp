@@ -12,12 +12,14 @@ constexpr std::size_t kDraws = 400;
 constexpr std::size_t kUnknowns = kRoles + 1;  ///< the roles and the share of DRAM
 using Moves = std::array<std::array<double, kUnknowns>, kDraws>;
 
-/// Standard deviations of what units do that the rules do not know. Model: at one arithmetic
-/// intensity work group sizes and DRAM latencies move the deciding units by 8 to 20 points
-/// around their middle where they decide nothing, and by 0 to 6 where they are full.
-constexpr double kUnitError = 0.07;
-/// GUI_ACTIVE is defined by the others; the limit of the class cpu is what is uncertain.
-constexpr double kActiveError = 0.04;
+/// Standard deviation of what units do that the rules do not know. Model: at one arithmetic
+/// intensity work group sizes and DRAM latencies move units that are busy half of the time by 8 to
+/// 20 points, and full or idle ones by 0 to 3.
+double model_sd(double busy) {
+  constexpr double kHalfBusy = 0.09;
+  constexpr double kLeast = 0.01;
+  return kLeast + (kHalfBusy - kLeast) * 2 * std::sqrt(busy * (1 - busy));
+}
 /// Published: a copy reaches 73 GB/s and a fill 83; the ceiling of a mix is between.
 constexpr double kCeilingError = 0.05;
 
@@ -67,6 +69,8 @@ double highest_confidence(const Judgement& judgement, const std::optional<DramUs
   constexpr double kBandwidthFree = 0.65;  // waiting for answers, or computing meanwhile
   constexpr double kHitsOnly = 0.69;       // texture units, or caches that are waited for
   constexpr double kShadersOfFrame = 0.89;
+  constexpr double kRest = 0.80;  // mixed is what no rule fits; two limits in turn look so
+  constexpr double kHalfOfMemory = 0.50;
   const Bottleneck bottleneck = judgement.decision.bottleneck;
   switch (judgement.decision.ground) {
     case Ground::kMemoryFull:
@@ -83,11 +87,14 @@ double highest_confidence(const Judgement& judgement, const std::optional<DramUs
     case Ground::kOutputNotMemory:
       return kBandwidthFree;
     case Ground::kStageFull:
-      if (bottleneck == Bottleneck::kTexture && judgement.stages.no_pixels) {
-        return kHitsOnly;
+      if (bottleneck == Bottleneck::kTexture) {
+        const bool some_miss = judgement.stages.memory.value_or(1) >= kHalfOfMemory;
+        return judgement.stages.no_pixels ? kHitsOnly : some_miss ? kRest : 1;
       }
       return bottleneck == Bottleneck::kCompute && !judgement.stages.no_pixels ? kShadersOfFrame
                                                                                : 1;
+    case Ground::kNoneFull:
+      return kRest;
     default:
       return 1;
   }
@@ -104,8 +111,7 @@ Judgement judge(const Signature& signature, double awake, const std::optional<Dr
   std::array<double, kRoles> sd{};
   for (std::size_t role = 0; role < kRoles; ++role) {
     if (const auto& reading = signature.at(static_cast<Role>(role))) {
-      const bool active = static_cast<Role>(role) == Role::kActive;
-      sd[role] = std::hypot(reading->sd, active ? kActiveError : kUnitError);
+      sd[role] = std::hypot(reading->sd, model_sd(shares.busy[role]));
     }
   }
   std::array<std::size_t, static_cast<std::size_t>(Bottleneck::kUnknown) + 1> votes{};

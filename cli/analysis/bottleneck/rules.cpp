@@ -11,12 +11,15 @@ namespace {
 
 /// Assumed: a GPU that works for less than this has nothing to do.
 constexpr double kIdle = 0.05;
-/// Published: memory-bound work has EA at 1.00 and, a game, 0.94 of its active time; high intensity
-/// 0.41. Model: games whose speed follows DRAM are at 0.84 to 0.91.
-/// Below the least of them, so that a part with a few points less is still found.
-constexpr double kMemoryFullWithBytes = 0.70;  // model: when bytes are at the ceiling
-/// Model: fetches that hit in the first cache have TA at 1.00; a memory-bound game 0.84.
+/// Model: frames whose speed follows DRAM have it at 0.84 and more. Bytes at the ceiling are proof
+/// enough at less.
+constexpr double kMemoryFullWithBytes = 0.70;
+/// EA alone scatters more than three units of one path.
+constexpr double kMemoryFullByEa = 0.80;
+/// Model: fetches that hit in the first cache have TA at 1.00; a memory-bound game 0.84 (published
+/// as well: without a unit behind it that is as far as one sees).
 constexpr double kTextureFull = 0.85;
+constexpr double kTextureFullAsLast = 0.78;
 constexpr double kMemoryIdleForTexture = 0.70;
 /// Model: fills have SC and CB at 1.00, a game CB at 0.73 (published: 0.75).
 constexpr double kOutputFull = 0.80;
@@ -26,15 +29,15 @@ constexpr double kMemoryIdleForOutput = 0.80;
 /// Model: triangle-bound work has PA at 1.00. Pixels that limit would fill SC.
 constexpr double kGeometryFull = 0.75;
 constexpr double kRasterStarved = 0.70;
-/// Published: SPI at 1.00 with high intensity.
-constexpr double kShaderFull = 0.85;
+/// Published: SPI at 1.00 with high intensity and 0.98 in a game. It says that waves run, no more.
+constexpr double kShaderFull = 0.75;
 /// Published: high intensity has TA at 0.64 and EA at 0.41; model: TA to 0.80 and EA to 0.75, by
 /// the size of work groups. Passes of a frame are mixed: there less is believed.
 constexpr double kMemoryIdleForKernel = 0.80;
 constexpr double kTextureIdleForKernel = 0.90;
 constexpr double kMemoryIdleForPixels = 0.65;
 constexpr double kTextureIdleForPixels = 0.78;
-constexpr double kRasterFull = 0.82;
+constexpr double kRasterFull = 0.80;
 /// Model: dispatches leave SC and CB at 0.
 constexpr double kNoPixels = 0.25;
 /// Model: a single pointer chase has TA at 1.00 and EA at 0.65, of the round trip that is DRAM.
@@ -121,7 +124,7 @@ double active_share(const BusyShares& shares) {
 /// EA is the deepest. L2 and GL1 hold requests for as long, and steady its reading; but full caches
 /// in front of idle DRAM are hits.
 std::optional<double> memory_stage(const Ratios& ratios) {
-  constexpr double kCachesMayAdd = 0.11;  // published: the caches of a game are at 1 to 2 points
+  constexpr double kCachesMayAdd = 0.15;  // published: of a game 1 to 4 points, with the error
   auto memory = ratios.mean(Role::kMemory, Role::kL2, Role::kArrayCache);
   if (const auto ea = ratios.of(Role::kMemory)) {
     return std::min(memory.value_or(*ea), *ea + kCachesMayAdd);
@@ -201,7 +204,8 @@ class Rules {
     if (dram_ && dram_->share >= dram_limits(*dram_).full) {
       return kMemoryFullWithBytes;
     }
-    return before_ && is_memory(*before_) ? kMemoryFull - kHysteresis : kMemoryFull;
+    const double limit = s_.memory_by_ea ? kMemoryFullByEa : kMemoryFull;
+    return before_ && is_memory(*before_) ? limit - kHysteresis : limit;
   }
 
   [[nodiscard]] bool output_full() const {
@@ -258,13 +262,12 @@ class Rules {
         below(s_.memory, kMemoryIdleForOutput)) {
       return {Bottleneck::kRaster, Ground::kStageFull};
     }
-    if (at_least(s_.texture, kept(Bottleneck::kTexture, kTextureFull))) {
-      if (!s_.memory) {
-        return {Bottleneck::kMemory, Ground::kTextureOrMemory};
-      }
-      if (*s_.memory < kMemoryIdleForTexture) {
-        return {Bottleneck::kTexture, Ground::kStageFull};
-      }
+    if (!s_.memory && at_least(s_.texture, kTextureFullAsLast)) {
+      return {Bottleneck::kMemory, Ground::kTextureOrMemory};
+    }
+    if (at_least(s_.texture, kept(Bottleneck::kTexture, kTextureFull)) &&
+        below(s_.memory, kMemoryIdleForTexture)) {
+      return {Bottleneck::kTexture, Ground::kStageFull};
     }
     if (shaders_decide()) {
       return {Bottleneck::kCompute, Ground::kStageFull};
@@ -284,7 +287,7 @@ class Rules {
     }
     return below(s_.memory, kMemoryIdleForPixels + easier) &&
            below(s_.texture, kTextureIdleForPixels + easier) &&
-           (!s_.raster || *s_.raster >= kRasterFull - easier);
+           (!s_.raster || at_least(s_.quads_wait, kRasterFull - easier));
   }
 
   const Stages& s_;
@@ -315,7 +318,9 @@ Stages find_stages(const BusyShares& shares) {
   stages.memory = memory_stage(ratios);
   stages.texture = ratios.mean(Role::kTexture, Role::kVectorCache);
   stages.pixel_output = output_stage(ratios);
+  stages.memory_by_ea = !shares.has(Role::kL2) && !shares.has(Role::kArrayCache);
   stages.raster = ratios.of(Role::kRaster);
+  stages.quads_wait = ratios.mean(Role::kRaster, Role::kDepth);
   stages.shader = ratios.of(Role::kShader);
   stages.geometry = ratios.max(Role::kGeometry, Role::kPrimitives);
   stages.export_bus = ratios.of(Role::kExport);
