@@ -75,18 +75,25 @@ void add_crumb(HtmlPage& page, const Report& report) {
   page.raw("</p>\n");
 }
 
-/// With what was the limit in bold.
+/// With what was the limit in bold. The crumb says already what is simulated.
 void add_heading(HtmlPage& page, const Answer& answer) {
-  const std::string headline =
-      answer.bottleneck ? std::string(headline_words(*answer.bottleneck)) : answer.headline;
+  constexpr std::string_view kSimulated = "SIMULATED: ";
+  std::string headline = answer.headline;
+  if (headline.starts_with(kSimulated)) {
+    headline.erase(0, kSimulated.size());
+    if (!headline.empty() && headline[0] >= 'a' && headline[0] <= 'z') {
+      headline[0] = static_cast<char>(headline[0] - 'a' + 'A');
+    }
+  }
   const std::string_view limit =
       answer.bottleneck ? limit_words(*answer.bottleneck) : std::string_view();
-  if (!limit.empty() && headline.ends_with(limit)) {
-    page.add("<h1>{}<b>{}</b></h1>\n", safe(headline.substr(0, headline.size() - limit.size())),
-             safe(limit));
-  } else {
+  const std::size_t at = limit.empty() ? std::string::npos : headline.find(limit);
+  if (at == std::string::npos) {
     page.add("<h1>{}</h1>\n", safe(headline));
+    return;
   }
+  page.add("<h1>{}<b>{}</b>{}</h1>\n", safe(headline.substr(0, at)), safe(limit),
+           safe(headline.substr(at + limit.size())));
 }
 
 /// The first sentence, or what stands before the first comma, is what a hurried reader takes away.

@@ -186,7 +186,7 @@ void add_class_bar(HtmlPage& page, const Answer& answer) {
     add_swatch(page, time.bottleneck);
     page.add("<span><b>{}</b> {} {} <i>{} in {}</i></span></li>\n",
              class_style(time.bottleneck).letter, analysis::to_string(time.bottleneck),
-             format_percent(time.share), format_duration(time.seconds), time.phases);
+             safe(format_percent(time.share)), format_duration(time.seconds), time.phases);
   }
   page.raw("</ul>\n");
 }

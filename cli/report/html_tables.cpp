@@ -55,7 +55,7 @@ void add_units(HtmlPage& page, const Report& report) {
         "class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td>"
         "</tr>\n",
         safe(unit_label(*unit)), safe(unit->register_name),
-        format_percent(unit->busy, unit->ci95_run), interval_text(unit->ci95_run),
+        safe(format_percent(unit->busy, unit->ci95_run)), interval_text(unit->ci95_run),
         interval_text(unit->ci95), count_text(unit->samples), safe(unit->meaning));
   }
   for (const UnknownRegister& missing : report.unknown_registers) {
@@ -154,7 +154,7 @@ void add_throttling(HtmlPage& page, const Report& report) {
               {"bit", "about", "#of the time", "what agrees"});
   for (const ThrottleBit& bit : report.throttling->bits) {
     page.add("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
-             safe(bit.name), safe(bit.group), format_percent(bit.share),
+             safe(bit.name), safe(bit.group), safe(format_percent(bit.share)),
              bit.evidence.empty() ? "nothing" : safe(bit.evidence));
   }
   end_table(page);
@@ -281,7 +281,7 @@ void add_method(HtmlPage& page, const Report& report) {
   }
   entry(page, "Rate", rate_text(sampling));
   entry(page, "Unknown samples", safe(unknown_text(sampling)));
-  entry(page, "Asleep", asleep_text(sampling));
+  entry(page, "Asleep", safe(asleep_text(sampling)));
   if (sampling.missed || sampling.dropped) {
     entry(page, "Missed, dropped",
           fmt::format("{} missed, {} dropped", count_text(sampling.missed),

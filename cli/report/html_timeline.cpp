@@ -66,7 +66,7 @@ void add_unit_lanes(HtmlPage& page, const Report& report, const std::vector<Lane
     labels += fmt::format("<div class=\"unit{}\" title=\"{}\">{}</div>", hidden, safe(unit.meaning),
                           safe(unit_label(unit)));
     numbers += fmt::format("<div class=\"unit{}\"><b>{}</b><i>{}</i></div>", hidden,
-                           format_percent(unit.busy), error_text(unit));
+                           safe(format_percent(unit.busy)), safe(error_text(unit)));
   }
   page.add(
       "<div class=\"lane scripted\"><div class=\"names\" id=\"units\">{}</div>"

@@ -23,7 +23,7 @@ constexpr double kArrow = 46;
 constexpr double kHead = 4;
 
 double radius_of(const PhaseMark& mark) {
-  return mark.seconds > kLongS ? 6 : mark.seconds > kMiddleS ? 5 : 4;
+  return mark.seconds > kLongS ? 7 : mark.seconds > kMiddleS ? 5.5 : 4;
 }
 
 std::optional<double> middle(const analysis::Range& range) {
@@ -87,6 +87,18 @@ class Layer {
         "<path class=\"pmark c{}\" transform=\"translate({:.1f} {:.1f})\" d=\"{}\"/></a>\n",
         style.letter, at.x, at.y, mark_path(style.mark, radius_of(mark)));
     return out;
+  }
+
+  /// The mark, and the bar where it is strong.
+  void keep_free(const PhaseMark& mark, bool strong, LabelPlacer& labels) const {
+    const Point at = point_of(mark);
+    labels.keep_free(at.x, at.y, radius_of(mark) + 1);
+    const analysis::Range& range = mark.position.intensity;
+    if (strong && positive(range.lower) && positive(range.upper)) {
+      for (double x = px(*range.lower); x <= px(*range.upper); x += 2 * kHead) {
+        labels.keep_free(x, at.y, 2);
+      }
+    }
   }
 
  private:
@@ -222,8 +234,7 @@ std::string draw_phases(const std::vector<PhaseMark>& marks, const PhaseFrame& f
     const bool strong = std::any_of(chosen.begin(), chosen.end(),
                                     [mark](const Labelled& one) { return one.mark == mark; });
     out += layer.mark(*mark, strong);
-    const auto at = layer.point_of(*mark);
-    labels.keep_free(at.x, at.y, radius_of(*mark) + 1);
+    layer.keep_free(*mark, strong, labels);
   }
   return out;
 }

@@ -30,6 +30,8 @@ constexpr double kBadgeWidth = 84;
 /// Ceilings of memory closer than this to one that is drawn would only thicken its line.
 constexpr double kToldApart = 1.2;
 
+constexpr std::size_t kWideName = 40;
+constexpr std::size_t kNarrowName = 20;
 constexpr double kTop = 62;
 constexpr double kPageTop = 34;
 constexpr double kBelow = 46;
@@ -409,27 +411,32 @@ class Drawing {
                        });
   }
 
+  /// Names come from files.
+  [[nodiscard]] std::string name_of(const analysis::Ceiling& ceiling) const {
+    return clip(escape_for_terminal(ceiling.name, false), narrow_ ? kNarrowName : kWideName);
+  }
+
   void label_flat(const analysis::Ceiling& ceiling) {
+    const std::string name = name_of(ceiling);
     const std::string text =
-        narrow_ ? fmt::format("{} {}", ceiling.name, format_three_digits(ceiling.value))
-                : fmt::format("{} {} GFLOPS", ceiling.name, format_three_digits(ceiling.value));
+        fmt::format("{} {}{}", name, format_three_digits(ceiling.value), narrow_ ? "" : " GFLOPS");
     const double width = LabelPlacer::width_of(text);
     std::vector<LabelPlace> places;
     double right = frame_.right - 8;
     const double above = py(ceiling.value) - kAboveLine;
     const double below = py(ceiling.value) + 16;
     const bool crowded = has_ceiling_above(ceiling.value);
-    while (right - width > frame_.left) {
+    do {
       places.push_back({right - width, crowded ? below : above, 0});
       places.push_back({right - width, crowded ? above : below, 0});
       right -= width / 2 + 8;
-    }
+    } while (right - width > frame_.left);
     label(text, places);
   }
 
   void label_diagonal(const analysis::Ceiling& ceiling) {
     const std::string text =
-        fmt::format("{} {} GB/s", ceiling.name, format_three_digits(ceiling.value));
+        fmt::format("{} {} GB/s", name_of(ceiling), format_three_digits(ceiling.value));
     const Stretch stretch = diagonal(ceiling.value, highest(drawn_.compute, range_.gflops_high));
     const double x1 = px(stretch.from);
     const double y1 = py(ceiling.value * stretch.from);

@@ -1,0 +1,31 @@
+// Writes a made report as a page, for the test in a browser: html_sample KIND FILE.
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "cli/report/html.h"
+#include "tests/cli/report/html/sample_hour.h"
+#include "tests/cli/report/sample_report.h"
+
+int main(int argc, char** argv) {
+  using gputrace::report::Report;
+  const std::map<std::string, std::function<Report()>> kinds{
+      {"hour", gputrace::test::sample_hour},
+      {"day", gputrace::test::sample_day},
+      {"second", gputrace::test::sample_second},
+      {"unknown", gputrace::test::sample_all_unknown},
+      {"import", gputrace::test::sample_import},
+      {"hostile", gputrace::test::sample_hostile},
+      {"no-phases", gputrace::test::sample_report_with_evidence},
+      {"empty", [] { return Report(); }}};
+  const auto kind = argc == 3 ? kinds.find(argv[1]) : kinds.end();
+  if (kind == kinds.end()) {
+    std::fputs("usage: html_sample KIND FILE\n", stderr);
+    return 2;
+  }
+  std::ofstream(argv[2], std::ios::binary)
+      << gputrace::report::render_html(kind->second(), {.version = "0.0.0"});
+  return gputrace::report::html_has_plots() ? 0 : 77;  // 77: without uPlot
+}
