@@ -187,6 +187,80 @@ Json dram_json(const std::optional<DramTraffic>& dram) {
           {"covers", text_or_null(dram->covers)}};
 }
 
+Json range_json(const analysis::Range& range) {
+  return Json::array({value_or_null(range.lower), value_or_null(range.upper)});
+}
+
+Json range_json(const std::optional<analysis::Range>& range) {
+  return range ? range_json(*range) : Json(nullptr);
+}
+
+Json position_json(const std::optional<analysis::Position>& position) {
+  if (!position) {
+    return nullptr;
+  }
+  const bool calibrated = position->basis == analysis::PositionBasis::kCalibration;
+  return {{"ai", range_json(position->intensity)},
+          {"gbps", range_json(position->gbps)},
+          {"gflops", range_json(position->gflops)},
+          {"of_ridge", range_json(position->of_ridge)},
+          {"basis", calibrated ? "calibration" : "dram_bytes"},
+          {"notes", position->notes}};
+}
+
+Json phases_json(const std::vector<Phase>& phases) {
+  Json json = Json::array();
+  for (const Phase& phase : phases) {
+    Json entry{{"start_s", phase.start_s},
+               {"end_s", phase.end_s},
+               {"class", analysis::to_string(phase.bottleneck)},
+               {"confidence", phase.confidence},
+               {"evidence", phase.evidence},
+               {"units", units_json(phase.units)},
+               {"sensors", sensors_json(phase.sensors)},
+               {"roofline", position_json(phase.position)},
+               {"would_change", text_or_null(phase.would_change)},
+               {"nearest", value_or_null(phase.nearest)},
+               {"unknown_share", phase.unknown_share},
+               {"asleep_share", phase.asleep_share},
+               {"dram", dram_json(phase.dram)}};
+    if (!phase.scenes.empty()) {
+      entry["scenes"] = phases_json(phase.scenes);
+    }
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json ceilings_json(const std::vector<analysis::Ceiling>& ceilings) {
+  Json json = Json::array();
+  for (const analysis::Ceiling& ceiling : ceilings) {
+    json.push_back({{"name", ceiling.name},
+                    {"value", ceiling.value},
+                    {"lower", value_or_null(ceiling.lower)},
+                    {"upper", value_or_null(ceiling.upper)},
+                    {"unit", ceiling.unit}});
+  }
+  return json;
+}
+
+Json machine_json(const std::optional<MachineRoofline>& machine) {
+  if (!machine) {
+    return nullptr;
+  }
+  const analysis::Roofline& roofline = machine->roofline;
+  const bool scaled = machine->fit.use == analysis::CalibrationUse::kScaled;
+  return {{"source", machine->source},
+          {"simulated", machine->simulated},
+          {"compute", ceilings_json(roofline.compute)},
+          {"bandwidth", ceilings_json(roofline.bandwidth)},
+          {"ridge", roofline.ridges.empty() ? Json(nullptr) : Json(roofline.ridges[0].intensity)},
+          {"fit", scaled ? "scaled" : "as it is"},
+          {"ridge_ratio", machine->fit.ridge_ratio},
+          {"why", text_or_null(machine->fit.why)},
+          {"scatter", machine->scatter}};
+}
+
 Json throttling_json(const std::optional<Throttling>& throttling) {
   if (!throttling) {
     return nullptr;
@@ -270,7 +344,9 @@ std::string render_json(const Report& report, JsonLayout layout) {
             {"dram", dram_json(report.dram)},
             {"throttling", throttling_json(report.throttling)},
             {"processes", processes_json(report.processes)},
-            {"frames", frames_json(report.frames)}};
+            {"frames", frames_json(report.frames)},
+            {"phases", phases_json(report.phases)},
+            {"machine", machine_json(report.machine)}};
   if (!report.segments.empty()) {
     json["segments"] = segments_json(report.segments);
   }

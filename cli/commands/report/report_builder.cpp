@@ -9,6 +9,7 @@
 #include "cli/commands/report/report_sampling.h"
 #include "cli/commands/report/report_units.h"
 #include "cli/commands/report/report_warnings.h"
+#include "cli/commands/report/session_grid.h"
 #include "cli/report/text_format.h"
 
 namespace gputrace::commands {
@@ -225,9 +226,15 @@ void explain_partly_read(const std::vector<const StoredSegment*>& segments,
   }
 }
 
-/// Fills in all that one GPU's segments say. Returns whether window means were among it.
-Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterDatabase& regdb,
-                     const Timeline& timeline, const StoredSegment& main, report::Report& report) {
+struct AddedGpu {
+  GpuRecording recording;         ///< without segments when nobody knows its bits
+  bool has_window_means = false;  ///< among what was added
+};
+
+/// Fills in all that one GPU's segments say.
+Result<AddedGpu> add_gpu(const store::SessionReader& session, const regdb::RegisterDatabase& regdb,
+                         const Timeline& timeline, const StoredSegment& main,
+                         report::Report& report) {
   report.gpu = gpu_of(main.description.gpu);
   const auto states = session.state_counts(main, timeline.selection);
   if (!states) {
@@ -241,7 +248,7 @@ Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterD
     report.warnings.push_back(
         {"unknown_table", fmt::format("the bits cannot be named: {}", map.error().message),
          "the words are in the file; report it with a newer gputrace, or with --regdb."});
-    return false;
+    return AddedGpu{};
   }
   UnitCollector units(timeline);
   std::vector<const StoredSegment*> shown;
@@ -263,13 +270,14 @@ Result<bool> add_gpu(const store::SessionReader& session, const regdb::RegisterD
     report.sampling.unknown.reset();
   }
   report.unknown_registers = unknown_registers(*map, main, *states, imported);
+  AddedGpu added{{&session, shown, *map, timeline, 0}, units.has_window_means()};
   if (!imported && shown.size() > 1) {
     if (Status status = add_sleep(session, timeline, shown, report.sampling); !status) {
       return tl::unexpected<Error>(status.error());
     }
   }
   explain_partly_read(shown, report);
-  return units.has_window_means();
+  return added;
 }
 
 }  // namespace
@@ -293,35 +301,40 @@ Result<report::Report> build_report(const store::SessionReader& session,
       report.selection ? make_timeline(at(report.selection->from_s), at(report.selection->to_s),
                                        options.band_columns, true)
                        : make_timeline(extent.start_ns, extent.end_ns, options.band_columns, false);
-  bool has_window_means = false;
+  AddedGpu added;
   sampler::GpuIdentity gpu;
   if (const StoredSegment* main = main_segment(session.segments(), timeline)) {
-    const Result<bool> added = add_gpu(session, regdb, timeline, *main, report);
-    if (!added) {
-      return tl::unexpected<Error>(added.error());
+    Result<AddedGpu> of_gpu = add_gpu(session, regdb, timeline, *main, report);
+    if (!of_gpu) {
+      return tl::unexpected<Error>(of_gpu.error());
     }
-    has_window_means = *added;
+    added = std::move(*of_gpu);
+    added.recording.session_start_ns = extent.start_ns;
     gpu = main->description.gpu;
     if (session.segments().size() > 1) {
       report.segments = segments_of(session.segments(), *main, extent);
     }
   }
-  if (Status status = add_evidence(session, timeline, gpu, extent.start_ns, report); !status) {
+  const Result<SensorSet> sensors = SensorSet::load(session, timeline, gpu.pci);
+  if (!sensors) {
+    return tl::unexpected<Error>(sensors.error());
+  }
+  if (Status status = add_evidence(session, *sensors, timeline, gpu, extent.start_ns, report);
+      !status) {
     return tl::unexpected<Error>(status.error());
   }
   const Result<std::vector<store::Event>> events = session.events();
   if (!events) {
     return tl::unexpected<Error>(events.error());
   }
-  std::vector<report::Warning> warnings = report_warnings(report, *events, has_window_means);
+  std::vector<report::Warning> warnings = report_warnings(report, *events, added.has_window_means);
   if (options.regdb_folder) {
     warnings.push_back({"regdb",
                         fmt::format("names and meanings of the bits come from {}.",
                                     options.regdb_folder->string()),
                         "leave out --regdb for the built-in ones."});
   }
-  warnings.insert(warnings.begin(), report.warnings.begin(), report.warnings.end());
-  report.warnings = std::move(warnings);
+  report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
   return report;
 }
 

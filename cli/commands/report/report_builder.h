@@ -18,6 +18,11 @@ struct ReportOptions {
   std::size_t band_columns = 64;  ///< at most
   /// Where names and meanings come from instead of the built-in tables; for a warning.
   std::optional<std::filesystem::path> regdb_folder;
+  /// Goes before any other; see report_machine.h.
+  std::optional<std::filesystem::path> calibration;
+  std::filesystem::path machine_folder;  ///< with calibrations and rooflines; empty = none
+  bool scenes = false;                   ///< the stretches that phases are made of
+  bool timeline = false;                 ///< Report::timeline
 };
 
 /// kUsage when from_s is not before to_s, kInvalidArgument when they are outside the session.

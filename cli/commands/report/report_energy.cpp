@@ -120,28 +120,34 @@ std::vector<Energy> energy_of(const std::vector<Sensor>& sensors) {
   return energy;
 }
 
-std::optional<DramTraffic> dram_traffic_of(const std::vector<Sensor>& sensors) {
-  const Sensor* read = find_traffic(sensors, "dram_read", SensorKind::kCounter);
-  const Sensor* write = find_traffic(sensors, "dram_write", SensorKind::kCounter);
-  if (read != nullptr && write != nullptr) {
-    return both_directions(read, write);
+DramSensors dram_sensors(const std::vector<Sensor>& sensors) {
+  const DramSensors counted{find_traffic(sensors, "dram_read", SensorKind::kCounter),
+                            find_traffic(sensors, "dram_write", SensorKind::kCounter), nullptr};
+  if (counted.read != nullptr && counted.write != nullptr) {
+    return counted;
   }
   if (const Sensor* both = find_traffic(sensors, "dram_traffic", SensorKind::kCounter)) {
-    return DramTraffic{.read_gbps = std::nullopt,
-                       .write_gbps = std::nullopt,
-                       .total_gbps = gbps_of(both),
-                       .covered_s = both->covered_s,
-                       .samples = both->samples,
-                       .source = both->source,
-                       .covers = both->covers};
+    return {nullptr, nullptr, both};
   }
-  const Sensor* read_rate = find_traffic(sensors, "dram_read_rate", SensorKind::kGauge);
-  const Sensor* write_rate = find_traffic(sensors, "dram_write_rate", SensorKind::kGauge);
-  if (read_rate != nullptr && write_rate != nullptr) {
-    return both_directions(read_rate, write_rate);
+  const DramSensors rates{find_traffic(sensors, "dram_read_rate", SensorKind::kGauge),
+                          find_traffic(sensors, "dram_write_rate", SensorKind::kGauge), nullptr};
+  const bool complete = rates.read != nullptr && rates.write != nullptr;
+  const bool none_counted = counted.read == nullptr && counted.write == nullptr;
+  return complete || none_counted ? rates : counted;
+}
+
+std::optional<DramTraffic> dram_traffic_of(const std::vector<Sensor>& sensors) {
+  const DramSensors dram = dram_sensors(sensors);
+  if (dram.both == nullptr) {
+    return both_directions(dram.read, dram.write);
   }
-  return read != nullptr || write != nullptr ? both_directions(read, write)
-                                             : both_directions(read_rate, write_rate);
+  return DramTraffic{.read_gbps = std::nullopt,
+                     .write_gbps = std::nullopt,
+                     .total_gbps = gbps_of(dram.both),
+                     .covered_s = dram.both->covered_s,
+                     .samples = dram.both->samples,
+                     .source = dram.both->source,
+                     .covers = dram.both->covers};
 }
 
 }  // namespace gputrace::commands

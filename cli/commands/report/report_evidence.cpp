@@ -44,15 +44,11 @@ std::optional<bool> kept_device_awake(const report::Report& report) {
 
 }  // namespace
 
-Status add_evidence(const store::SessionReader& session, const Timeline& timeline,
-                    const sampler::GpuIdentity& gpu, std::int64_t session_start_ns,
-                    report::Report& report) {
-  const Result<SensorSet> set = SensorSet::load(session, timeline, gpu.pci);
-  if (!set) {
-    return tl::unexpected<Error>(set.error());
-  }
-  report.sensors = set->sensors();
-  report.sensor_sources = set->sources();
+Status add_evidence(const store::SessionReader& session, const SensorSet& set,
+                    const Timeline& timeline, const sampler::GpuIdentity& gpu,
+                    std::int64_t session_start_ns, report::Report& report) {
+  report.sensors = set.sensors();
+  report.sensor_sources = set.sources();
   report.energy = energy_of(report.sensors);
   report.dram = dram_traffic_of(report.sensors);
   const bool activity_stuck =
@@ -60,13 +56,13 @@ Status add_evidence(const store::SessionReader& session, const Timeline& timelin
         return sensor.name == "gfx_activity" && is_activity_stuck(sensor, report);
       });
   Result<std::optional<report::Throttling>> throttling =
-      throttling_of(*set, gpu.gc, !activity_stuck);
+      throttling_of(set, gpu.gc, !activity_stuck);
   if (!throttling) {
     return tl::unexpected<Error>(throttling.error());
   }
   report.throttling = std::move(*throttling);
   Result<std::vector<report::Process>> processes =
-      processes_of(session, set->shown(), session_start_ns);
+      processes_of(session, set.shown(), session_start_ns);
   if (!processes) {
     return tl::unexpected<Error>(processes.error());
   }

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "cli/commands/report/sensor_sums.h"
+
 namespace gputrace::commands {
 namespace {
 
@@ -32,29 +34,6 @@ bool is_of_machine(std::string_view source) {
 
 ReadingRun reading_run(const store::SensorRun& run) {
   return {run.start_ns, run.end_ns, run.readings, run.value};
-}
-
-void set_gauge(const analysis::GaugeSums& sums, Sensor& sensor) {
-  sensor.samples = sums.readings();
-  sensor.mean = sums.mean();
-  sensor.min = sums.smallest();
-  sensor.max = sums.largest();
-  sensor.covered_s = sums.covered_s();
-}
-
-void set_counter(const analysis::CounterSums& sums, Sensor& sensor) {
-  sensor.samples = sums.readings();
-  sensor.total = sums.total();
-  sensor.covered_s = sums.covered_s();
-  sensor.resets = sums.resets();
-}
-
-void set_bits(const analysis::BitSums& sums, Sensor& sensor) {
-  sensor.samples = sums.readings;
-  if (sums.readings > 0) {
-    sensor.bits_ever = sums.ever;
-    sensor.bits_always = sums.always;
-  }
 }
 
 }  // namespace
@@ -135,63 +114,41 @@ std::size_t SensorSet::index_of(const sampler::SensorDescription& sensor, bool o
   return it->second;
 }
 
-Status SensorSet::summarize() {
+Status SensorSet::for_each_run(const VisitRun& visit) const {
   if (sensor_of_.empty()) {
     return {};
   }
-  SumsOfSeries sums;
-  for (const auto& [series, index] : sensor_of_) {
-    sums.emplace(series, SeriesSums{index, analysis::GaugeSums(shown_), {}, {}});
-  }
-  const Status status = session_->for_each_sensor_run(
+  return session_->for_each_sensor_run(
       selection_, [&](std::int64_t series, const store::SensorRun& stored) -> Status {
-        const auto it = sums.find(series);
-        if (it == sums.end()) {
-          return {};
-        }
-        const ReadingRun run = reading_run(stored);
-        switch (sensors_[it->second.sensor].kind) {
-          case report::SensorKind::kGauge:
-            it->second.gauge.add(run);
-            break;
-          case report::SensorKind::kCounter:
-            it->second.counter.add(run);
-            break;
-          case report::SensorKind::kBits:
-            it->second.bits.add(run);
-            break;
+        if (const auto sensor = sensor_of_.find(series); sensor != sensor_of_.end()) {
+          visit(series, sensor->second, reading_run(stored));
         }
         return {};
       });
-  if (status) {
-    set_sums(sums);
-  }
-  return status;
 }
 
-void SensorSet::set_sums(SumsOfSeries& sums) {
-  std::vector<SeriesSums> totals(sensors_.size(),
-                                 SeriesSums{0, analysis::GaugeSums(shown_), {}, {}});
-  for (auto& [series, of_series] : sums) {
-    SeriesSums& total = totals[of_series.sensor];
-    of_series.gauge.finish();
-    total.gauge.merge(of_series.gauge);
-    total.counter.merge(of_series.counter);
-    total.bits.merge(of_series.bits);
+Status SensorSet::summarize() {
+  std::unordered_map<std::int64_t, SensorSums> of_series;
+  for (const auto& [series, index] : sensor_of_) {
+    of_series.emplace(series, SensorSums(sensors_[index].kind, shown_));
+  }
+  const Status status = for_each_run([&](std::int64_t series, std::size_t /*sensor*/,
+                                         const ReadingRun& run) { of_series.at(series).add(run); });
+  if (!status) {
+    return status;
+  }
+  std::vector<SensorSums> totals;
+  for (const Sensor& sensor : sensors_) {
+    totals.emplace_back(sensor.kind, shown_);
+  }
+  for (auto& [series, sums] : of_series) {
+    sums.finish();
+    totals[sensor_of_.at(series)].merge(sums);
   }
   for (std::size_t i = 0; i < sensors_.size(); ++i) {
-    switch (sensors_[i].kind) {
-      case report::SensorKind::kGauge:
-        set_gauge(totals[i].gauge, sensors_[i]);
-        break;
-      case report::SensorKind::kCounter:
-        set_counter(totals[i].counter, sensors_[i]);
-        break;
-      case report::SensorKind::kBits:
-        set_bits(totals[i].bits, sensors_[i]);
-        break;
-    }
+    totals[i].fill(sensors_[i]);
   }
+  return {};
 }
 
 Result<SensorSet::RunsOfSensors> SensorSet::runs(const std::set<std::size_t>& indices) const {
@@ -199,13 +156,11 @@ Result<SensorSet::RunsOfSensors> SensorSet::runs(const std::set<std::size_t>& in
   for (const std::size_t index : indices) {
     runs[index];
   }
-  const Status status = session_->for_each_sensor_run(
-      selection_, [&](std::int64_t series, const store::SensorRun& stored) -> Status {
-        const auto sensor = sensor_of_.find(series);
-        if (sensor != sensor_of_.end() && indices.count(sensor->second) > 0) {
-          runs[sensor->second].push_back(reading_run(stored));
+  const Status status =
+      for_each_run([&](std::int64_t /*series*/, std::size_t sensor, const ReadingRun& run) {
+        if (indices.contains(sensor)) {
+          runs[sensor].push_back(run);
         }
-        return {};
       });
   if (!status) {
     return tl::unexpected<Error>(status.error());

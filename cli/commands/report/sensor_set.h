@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,23 +33,18 @@ class SensorSet {
   /// Readings of sensors(), in order of time, by their indices. One pass over the file.
   using RunsOfSensors = std::map<std::size_t, std::vector<analysis::ReadingRun>>;
   [[nodiscard]] Result<RunsOfSensors> runs(const std::set<std::size_t>& indices) const;
+  /// The runs of a series in order of time; a sensor may have several. One pass over the file.
+  using VisitRun =
+      std::function<void(std::int64_t series, std::size_t sensor, const analysis::ReadingRun& run)>;
+  Status for_each_run(const VisitRun& visit) const;
   [[nodiscard]] const analysis::TimeRange& shown() const { return shown_; }
 
  private:
-  struct SeriesSums {
-    std::size_t sensor = 0;  ///< index
-    analysis::GaugeSums gauge;
-    analysis::CounterSums counter;
-    analysis::BitSums bits;
-  };
-
   SensorSet(const store::SessionReader& session, const Timeline& timeline);
   void add(const store::StoredSensorSource& stored, bool gpu_has_pci);
   void add_source(const store::StoredSensorSource& stored, bool of_machine);
   std::size_t index_of(const sampler::SensorDescription& sensor, bool of_machine);
   Status summarize();
-  using SumsOfSeries = std::unordered_map<std::int64_t, SeriesSums>;
-  void set_sums(SumsOfSeries& sums);
 
   const store::SessionReader* session_;
   analysis::TimeRange shown_;

@@ -73,9 +73,76 @@ TEST_CASE("every key of the contract is there with its type") {
   }
 }
 
-TEST_CASE("what a later version brings is left out, not null") {
+TEST_CASE("a phase has its class, evidence, units, sensors and position") {
+  report::Report report = test::sample_report();
+  report::Phase phase;
+  phase.start_s = 1.5;
+  phase.end_s = 4;
+  phase.bottleneck = analysis::Bottleneck::kBandwidth;
+  phase.confidence = 0.97;
+  phase.evidence = {"DRAM requests were in flight 93 % of the time."};
+  phase.would_change = "Less DRAM traffic.";
+  phase.nearest = "copy";
+  phase.unknown_share = 0.01;
+  phase.units = {report.units[0]};
+  phase.sensors.resize(1);
+  phase.dram = report::DramTraffic{};
+  phase.position = analysis::Position{.of_ridge = {std::nullopt, 0.3},
+                                      .intensity = {std::nullopt, 19},
+                                      .gbps = analysis::Range{70, 72},
+                                      .notes = {"scaled"}};
+  phase.scenes = {report::Phase{}};
+  report.phases = {phase};
+  const Json json = Json::parse(report::render_json(report))["phases"].at(0);
+  CHECK(has_all(
+      json, {"start_s", "end_s", "class", "confidence", "evidence", "units", "sensors", "roofline",
+             "would_change", "nearest", "unknown_share", "asleep_share", "dram", "scenes"}));
+  CHECK(json["start_s"] == 1.5);
+  CHECK(json["end_s"] == 4);
+  CHECK(json["class"] == "bandwidth");
+  CHECK(json["confidence"] == 0.97);
+  CHECK(json["evidence"].size() == 1);
+  CHECK(json["would_change"] == "Less DRAM traffic.");
+  CHECK(json["nearest"] == "copy");
+  CHECK(json["units"].at(0)["name"] == "GUI_ACTIVE");
+  CHECK(json["sensors"].size() == 1);
+  const Json expected{{"ai", {nullptr, 19.0}},  {"gbps", {70.0, 72.0}},
+                      {"gflops", nullptr},      {"of_ridge", {nullptr, 0.3}},
+                      {"basis", "calibration"}, {"notes", {"scaled"}}};
+  CHECK(json["roofline"] == expected);
+  CHECK(json["scenes"].at(0)["class"] == "unknown");
+  CHECK(json["scenes"].at(0)["roofline"].is_null());
+  CHECK(json["scenes"].at(0)["nearest"].is_null());
+  CHECK_FALSE(json["scenes"].at(0).contains("scenes"));
+}
+
+TEST_CASE("the machine's ceilings are there with their source, and null without") {
+  report::Report report = test::sample_report();
+  CHECK(Json::parse(report::render_json(report))["machine"].is_null());
+  report::MachineRoofline machine;
+  machine.source = "calibration of 2026-11-30 12:00 UTC, c.gputrace";
+  machine.simulated = true;
+  machine.roofline.compute = {{"fp32", 4700, 4600, 4800, "GFLOPS"}};
+  machine.roofline.bandwidth = {{"DRAM copy", 73, std::nullopt, std::nullopt, "GB/s"}};
+  machine.roofline.ridges = {{0, 0, 64.4, std::nullopt, std::nullopt}};
+  machine.fit.use = analysis::CalibrationUse::kScaled;
+  machine.fit.ridge_ratio = 0.8;
+  machine.fit.why = "another clock";
+  report.machine = machine;
+  const Json json = Json::parse(report::render_json(report))["machine"];
+  CHECK(json["source"] == machine.source);
+  CHECK(json["simulated"] == true);
+  CHECK(json["compute"].at(0)["value"] == 4700);
+  CHECK(json["bandwidth"].at(0)["lower"].is_null());
+  CHECK(json["ridge"] == 64.4);
+  CHECK(json["fit"] == "scaled");
+  CHECK(json["ridge_ratio"] == 0.8);
+  CHECK(json["why"] == "another clock");
+}
+
+TEST_CASE("what nobody asked for is left out, not null") {
   const Json json = Json::parse(report::render_json(test::sample_report()));
-  CHECK_FALSE(json.contains("phases"));
+  CHECK(json["phases"] == Json::array());
   CHECK_FALSE(json.contains("segments"));
 }
 

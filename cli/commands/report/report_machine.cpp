@@ -1,0 +1,204 @@
+#include "cli/commands/report/report_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/commands/calibration/choose_calibration.h"
+#include "cli/commands/calibration/load_calibration.h"
+#include "cli/commands/report/machine_ceilings.h"
+
+namespace gputrace::commands {
+namespace {
+
+using analysis::Calibration;
+using analysis::CalibrationFit;
+using analysis::CalibrationUse;
+
+/// "2026-11-30 12:00": of RFC 3339.
+std::string day_and_minute(const std::string& rfc3339) {
+  constexpr std::size_t kDay = 10;
+  constexpr std::size_t kMinute = 16;
+  if (rfc3339.size() < kMinute) {
+    return "unknown date";
+  }
+  return rfc3339.substr(0, kDay) + " " + rfc3339.substr(kDay + 1, kMinute - kDay - 1) + " UTC";
+}
+
+std::string calibrate_hint(const analysis::Conditions& recording) {
+  return recording.simulated ? "run `gputrace calibrate --gpu sim:780m` (with the scenario's power "
+                               "limit), then this report again."
+                             : "run `gputrace calibrate` at the same power limit, then this report "
+                               "again.";
+}
+
+void use_ceilings(const std::optional<analysis::Ceiling>& compute,
+                  const std::optional<analysis::Ceiling>& bandwidth, const CalibrationFit& fit,
+                  MachineKnowledge& machine) {
+  machine.compute = compute;
+  machine.bandwidth = bandwidth;
+  if (machine.compute && fit.use == CalibrationUse::kScaled && fit.ridge_ratio > 1) {
+    // A bound that the recording's higher clock breaks would be none.
+    machine.compute->value *= fit.ridge_ratio;
+    if (machine.compute->upper) {
+      *machine.compute->upper *= fit.ridge_ratio;
+    }
+  }
+}
+
+void use_calibration(Calibration calibration, const CalibrationFit& fit, const std::string& source,
+                     MachineKnowledge& machine) {
+  use_ceilings(calibration.compute, calibration.bandwidth, fit, machine);
+  machine.model = analysis::PositionModel::make(calibration);
+  report::MachineRoofline roofline;
+  roofline.roofline = roofline_of(calibration.compute, calibration.bandwidth);
+  roofline.source = source;
+  roofline.simulated = calibration.conditions.simulated;
+  roofline.fit = fit;
+  roofline.scatter = machine.model ? machine.model->scatter() : 0;
+  machine.roofline = std::move(roofline);
+  for (analysis::CalibrationPoint& point : calibration.points) {
+    if (!point.suspect && !point.units.empty()) {
+      machine.known.push_back({std::move(point.workload), std::move(point.units)});
+    }
+  }
+  if (fit.use == CalibrationUse::kScaled) {
+    machine.warnings.push_back(
+        {"calibration_scaled",
+         fmt::format("the {} was made under other conditions: {}.", source, fit.why),
+         "calibrate at the clock and power limit of the recording for "
+         "narrower positions."});
+  }
+  if (!machine.model) {
+    machine.warnings.push_back(
+        {"calibration_flat",
+         fmt::format("no unit of the {} moves with the arithmetic intensity: it gives ceilings, "
+                     "and no positions.",
+                     source),
+         "run `gputrace calibrate` without --quick and with more registers (as root, or through "
+         "gputraced)."});
+  }
+}
+
+void warn_refused(const std::vector<RefusedCalibration>& refused, bool found,
+                  const std::string& hint, MachineKnowledge& machine) {
+  if (refused.empty()) {
+    return;
+  }
+  std::string text = fmt::format("{} is not used: {}", refused.front().file.filename().string(),
+                                 refused.front().why);
+  if (refused.size() > 1) {
+    text += fmt::format(" (and {} more)", refused.size() - 1);
+  }
+  machine.warnings.push_back(
+      {"calibration_refused", text, found ? "an older one that fits is used instead." : hint});
+}
+
+/// The one that was asked for, whatever else there is.
+Result<MachineKnowledge> asked_for(const std::filesystem::path& file,
+                                   const analysis::Conditions& recording) {
+  Result<Calibration> loaded = load_calibration(file);
+  if (!loaded) {
+    return tl::unexpected<Error>(loaded.error());
+  }
+  MachineKnowledge machine;
+  const CalibrationFit fit = analysis::fit_of(*loaded, recording);
+  if (fit.use == CalibrationUse::kRefused) {
+    warn_refused({{file, fit.why}}, false, calibrate_hint(recording), machine);
+    return machine;
+  }
+  const std::string source =
+      fmt::format("calibration of {}, {}", day_and_minute(loaded->started_at), file.string());
+  use_calibration(std::move(*loaded), fit, source, machine);
+  return machine;
+}
+
+/// Of the machine's folder or of the session; whether there is one.
+Result<bool> find_calibration(const store::SessionReader& session,
+                              const std::filesystem::path& folder,
+                              const analysis::Conditions& recording, MachineKnowledge& machine) {
+  CalibrationChoice choice = choose_calibration(folder, recording);
+  Result<std::optional<Calibration>> summary = load_summary(session);
+  if (!summary) {
+    return tl::unexpected<Error>(summary.error());
+  }
+  std::optional<Calibration> found = std::move(choice.calibration);
+  CalibrationFit fit = choice.fit;
+  std::string source;
+  if (found) {
+    source = fmt::format("calibration of {}, {}", day_and_minute(found->started_at), found->file);
+  } else if (*summary) {
+    fit = analysis::fit_of(**summary, recording);
+    if (fit.use == CalibrationUse::kRefused) {
+      choice.refused.push_back({"the calibration in the session", fit.why});
+    } else {
+      found = std::move(**summary);
+      source =
+          fmt::format("calibration of {}, kept in the session", day_and_minute(found->started_at));
+    }
+  }
+  warn_refused(choice.refused, found.has_value(), calibrate_hint(recording), machine);
+  if (found) {
+    use_calibration(std::move(*found), fit, source, machine);
+  }
+  return found.has_value();
+}
+
+}  // namespace
+
+Result<MachineKnowledge> machine_knowledge(const store::SessionReader& session,
+                                           const ReportOptions& options) {
+  const Result<analysis::Conditions> recording = conditions_of(session);
+  if (!recording) {
+    return tl::unexpected<Error>(recording.error());
+  }
+  if (options.calibration) {
+    return asked_for(*options.calibration, *recording);
+  }
+  MachineKnowledge machine;
+  const Result<bool> found = find_calibration(session, options.machine_folder, *recording, machine);
+  if (!found) {
+    return tl::unexpected<Error>(found.error());
+  }
+  if (*found) {
+    return machine;
+  }
+  const std::string hint = calibrate_hint(*recording);
+  const std::optional<MeasuredCeilings> ceilings =
+      newest_ceilings(options.machine_folder, *recording);
+  if (ceilings) {
+    use_ceilings(ceilings->compute, ceilings->bandwidth, ceilings->fit, machine);
+    machine.roofline = report::MachineRoofline{
+        .roofline = ceilings->roofline,
+        .source = fmt::format("roofline of {}, {}", day_and_minute(ceilings->started_at),
+                              ceilings->file.string()),
+        .simulated = ceilings->simulated,
+        .fit = ceilings->fit,
+        .scatter = 0};
+  }
+  machine.warnings.push_back(
+      {"no_calibration",
+       ceilings ? "no calibration fits this recording: positions on the roofline come from memory "
+                  "traffic alone, where it was counted."
+                : "no calibration and no roofline of this GPU fits this recording: phases have no "
+                  "position on the roofline, and memory traffic nothing to be compared with.",
+       hint});
+  return machine;
+}
+
+std::optional<analysis::Position> position_of(
+    const MachineKnowledge& machine, std::span<const analysis::BusyUnit> units,
+    const std::optional<analysis::MemoryWitness>& witness) {
+  std::optional<analysis::Position> by_curve;
+  if (machine.model && machine.roofline) {
+    by_curve = machine.model->place(units, machine.roofline->fit);
+  }
+  std::optional<analysis::Position> by_bytes;
+  if (witness && witness->gbps) {
+    by_bytes = analysis::place_by_bytes(*witness, machine.compute, machine.bandwidth);
+  }
+  return analysis::combine(by_curve, by_bytes);
+}
+
+}  // namespace gputrace::commands

@@ -1,0 +1,366 @@
+#include "cli/commands/report/session_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cli/commands/report/grid_units.h"
+#include "cli/commands/report/packed_cells.h"
+
+namespace gputrace::commands {
+namespace {
+
+using analysis::BusyGrid;
+using store::kCellNs;
+
+/// Read from the file at once, and kept at once.
+constexpr std::size_t kChunkCells = 36'000;
+/// A day at 1 kHz of 40 units that all work takes about this. What does not fit is read again.
+constexpr std::size_t kMaxKeptBytes = std::size_t{48} << 20U;
+
+/// A week. A damaged file may claim years.
+constexpr std::size_t kMaxCells = 7 * 24 * kChunkCells;
+
+/// Counts of a chunk, each register's valid samples once.
+struct ChunkCounts {
+  std::map<std::string, std::vector<std::uint32_t>> valid;  ///< by register
+  struct Unit {
+    std::vector<std::uint32_t> busy;
+    std::vector<std::uint32_t> changes;
+  };
+  std::vector<Unit> units;
+  std::vector<std::uint32_t> asleep;
+  std::vector<std::uint32_t> unknown;
+};
+
+struct KeptChunk {
+  std::map<std::string, PackedCounts> valid;
+  struct Unit {
+    PackedCounts busy;
+    PackedCounts changes;
+  };
+  std::vector<Unit> units;
+  PackedCounts asleep;
+  PackedCounts unknown;
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = asleep.bytes() + unknown.bytes();
+    for (const auto& [name, counts] : valid) {
+      sum += counts.bytes();
+    }
+    for (const Unit& unit : units) {
+      sum += unit.busy.bytes() + unit.changes.bytes();
+    }
+    return sum;
+  }
+};
+
+std::optional<KeptChunk> pack(const ChunkCounts& chunk) {
+  KeptChunk kept;
+  bool fits = true;
+  const auto packed = [&fits](const std::vector<std::uint32_t>& counts) {
+    std::optional<PackedCounts> made = PackedCounts::pack(counts);
+    fits = fits && made.has_value();
+    return std::move(made).value_or(PackedCounts{});
+  };
+  for (const auto& [name, counts] : chunk.valid) {
+    kept.valid.emplace(name, packed(counts));
+  }
+  for (const ChunkCounts::Unit& unit : chunk.units) {
+    kept.units.push_back({packed(unit.busy), packed(unit.changes)});
+  }
+  kept.asleep = packed(chunk.asleep);
+  kept.unknown = packed(chunk.unknown);
+  return fits ? std::optional(std::move(kept)) : std::nullopt;
+}
+
+/// Cells [begin, end) of a chunk to the place `to` of the grid.
+template <class Chunk>
+void copy_cells(const Chunk& chunk, std::size_t begin, std::size_t end, std::size_t to,
+                BusyGrid& grid) {
+  for (std::size_t u = 0; u < grid.units.size(); ++u) {
+    analysis::GridUnit& unit = grid.units[u];
+    const auto& valid = chunk.valid.at(unit.key.register_name);
+    for (std::size_t i = begin; i < end; ++i) {
+      unit.cells[to + i - begin] = {valid[i], chunk.units[u].busy[i], chunk.units[u].changes[i]};
+    }
+  }
+  for (std::size_t i = begin; i < end; ++i) {
+    grid.asleep[to + i - begin] = chunk.asleep[i];
+    grid.unknown[to + i - begin] = chunk.unknown[i];
+  }
+}
+
+class SampleGrid : public analysis::GridSource {
+ public:
+  SampleGrid(const GpuRecording& recording, GridLayout layout)
+      : session_(recording.session),
+        selection_(recording.timeline.selection),
+        session_start_ns_(recording.session_start_ns),
+        layout_(std::move(layout)) {
+    const store::StoredSegment& first = *layout_.segments.front().segment;
+    origin_ns_ = first.description.start_ns;
+    std::int64_t end_ns = origin_ns_;
+    for (const SegmentLayout& segment : layout_.segments) {
+      end_ns = std::max(end_ns, segment.segment->end_ns);
+    }
+    if (selection_) {
+      end_ns = std::min(end_ns, selection_->end_ns);
+      // On the grid of the first segment, so that only the selection's ends cut cells.
+      const std::int64_t left_out = selection_->start_ns - origin_ns_;
+      origin_ns_ += left_out > 0 ? left_out / kCellNs * kCellNs : 0;
+    }
+    cells_ = end_ns > origin_ns_
+                 ? static_cast<std::size_t>((end_ns - origin_ns_ + kCellNs - 1) / kCellNs)
+                 : 0;
+  }
+
+  [[nodiscard]] const std::vector<analysis::UnitKey>& units() const override {
+    return layout_.units;
+  }
+  [[nodiscard]] double start_s() const override {
+    return static_cast<double>(origin_ns_ - session_start_ns_) / 1e9;
+  }
+  [[nodiscard]] double cell_s() const override { return static_cast<double>(kCellNs) / 1e9; }
+  [[nodiscard]] std::size_t cells() const override { return cells_; }
+  [[nodiscard]] Result<BusyGrid> read(std::size_t first, std::size_t count) const override;
+  [[nodiscard]] Result<std::vector<analysis::Tick>> ticks(double from_s,
+                                                          double to_s) const override;
+
+ private:
+  /// Cells of a segment's own grid that are in [first, first + count) of this one.
+  struct Share {
+    store::TimeSpan span;  ///< cut by the selection
+    std::size_t at = 0;    ///< of its first cell, from `first`
+  };
+  [[nodiscard]] std::optional<Share> share_of(const store::StoredSegment& segment,
+                                              std::size_t first, std::size_t count) const;
+  [[nodiscard]] Result<ChunkCounts> count(std::size_t first, std::size_t count) const;
+  Status add_segment(const SegmentLayout& segment, std::size_t first, std::size_t count,
+                     ChunkCounts& chunk) const;
+  /// Keeps it if there is room. nullptr: there is none.
+  [[nodiscard]] Result<const KeptChunk*> kept(std::size_t chunk) const;
+  void add_ticks(const SegmentLayout& layout, const sampler::SampleBlock& block,
+                 std::vector<analysis::Tick>& ticks) const;
+  [[nodiscard]] std::int64_t time_ns(double at_s) const {
+    return session_start_ns_ + static_cast<std::int64_t>(at_s * 1e9);
+  }
+
+  const store::SessionReader* session_;
+  std::optional<store::TimeSpan> selection_;
+  std::int64_t session_start_ns_;
+  GridLayout layout_;
+  std::int64_t origin_ns_ = 0;
+  std::size_t cells_ = 0;
+  // Several passes read the same cells; decoding them is what costs.
+  mutable std::map<std::size_t, KeptChunk> chunks_;
+  mutable std::size_t kept_bytes_ = 0;
+};
+
+std::optional<SampleGrid::Share> SampleGrid::share_of(const store::StoredSegment& segment,
+                                                      std::size_t first, std::size_t count) const {
+  const std::int64_t grid_ns = segment.description.start_ns;
+  // Segments have grids of their own: a cell goes to the nearest one here.
+  const std::int64_t away = grid_ns - origin_ns_;
+  const std::int64_t shift =
+      away >= 0 ? (away + kCellNs / 2) / kCellNs : -((-away + kCellNs / 2) / kCellNs);
+  const std::int64_t begin = std::max<std::int64_t>(0, static_cast<std::int64_t>(first) - shift);
+  const std::int64_t end = static_cast<std::int64_t>(first + count) - shift;
+  store::TimeSpan span{grid_ns + begin * kCellNs, grid_ns + end * kCellNs};
+  span.end_ns = std::min(span.end_ns, segment.end_ns);
+  if (selection_) {
+    span.start_ns = std::max(span.start_ns, selection_->start_ns);
+    span.end_ns = std::min(span.end_ns, selection_->end_ns);
+  }
+  if (span.start_ns >= span.end_ns) {
+    return std::nullopt;
+  }
+  const std::int64_t cell = (span.start_ns - grid_ns) / kCellNs + shift;
+  return Share{span, static_cast<std::size_t>(cell - static_cast<std::int64_t>(first))};
+}
+
+Status SampleGrid::add_segment(const SegmentLayout& segment, std::size_t first, std::size_t count,
+                               ChunkCounts& chunk) const {
+  const std::optional<Share> share = share_of(*segment.segment, first, count);
+  if (!share) {
+    return {};
+  }
+  std::vector<store::BitRef> refs;
+  for (const GridBit& bit : segment.bits) {
+    refs.push_back(bit.ref);
+  }
+  const Result<store::SegmentCounts> counts = session_->counts(*segment.segment, refs, share->span);
+  if (!counts) {
+    return tl::unexpected<Error>(counts.error());
+  }
+  const auto room = [&](std::size_t cells) { return std::min(cells, count - share->at); };
+  for (std::size_t r = 0; r < counts->registers.size(); ++r) {
+    const auto it = chunk.valid.find(segment.segment->description.registers[r].name);
+    const std::vector<std::uint32_t>& valid = counts->registers[r].valid;
+    for (std::size_t i = 0; it != chunk.valid.end() && i < room(valid.size()); ++i) {
+      it->second[share->at + i] += valid[i];
+    }
+  }
+  for (std::size_t b = 0; b < segment.bits.size(); ++b) {
+    ChunkCounts::Unit& unit = chunk.units[segment.bits[b].unit];
+    const store::BitCells& bit = counts->bits[b];
+    for (std::size_t i = 0; i < room(bit.busy.size()); ++i) {
+      unit.busy[share->at + i] += bit.busy[i];
+      unit.changes[share->at + i] += bit.changes[i];
+    }
+  }
+  const std::size_t cells = counts->registers.empty() ? 0 : counts->registers[0].valid.size();
+  for (std::size_t i = 0; i < room(cells); ++i) {
+    const auto least = [&](std::vector<std::uint32_t> store::RegisterCells::* member) {
+      std::uint32_t smallest = (counts->registers[0].*member)[i];
+      for (const store::RegisterCells& reg : counts->registers) {
+        smallest = std::min(smallest, (reg.*member)[i]);
+      }
+      return smallest;
+    };
+    chunk.asleep[share->at + i] += least(&store::RegisterCells::asleep);
+    chunk.unknown[share->at + i] += least(&store::RegisterCells::unknown);
+  }
+  return {};
+}
+
+Result<ChunkCounts> SampleGrid::count(std::size_t first, std::size_t count) const {
+  ChunkCounts chunk;
+  chunk.units.resize(layout_.units.size());
+  for (std::size_t u = 0; u < layout_.units.size(); ++u) {
+    chunk.valid[layout_.units[u].register_name].resize(count);
+    chunk.units[u].busy.resize(count);
+    chunk.units[u].changes.resize(count);
+  }
+  chunk.asleep.resize(count);
+  chunk.unknown.resize(count);
+  for (const SegmentLayout& segment : layout_.segments) {
+    if (const Status added = add_segment(segment, first, count, chunk); !added) {
+      return tl::unexpected<Error>(added.error());
+    }
+  }
+  return chunk;
+}
+
+Result<const KeptChunk*> SampleGrid::kept(std::size_t chunk) const {
+  if (const auto it = chunks_.find(chunk); it != chunks_.end()) {
+    return &it->second;
+  }
+  if (kept_bytes_ >= kMaxKeptBytes) {
+    return nullptr;
+  }
+  const std::size_t first = chunk * kChunkCells;
+  const Result<ChunkCounts> counted = count(first, std::min(kChunkCells, cells_ - first));
+  if (!counted) {
+    return tl::unexpected<Error>(counted.error());
+  }
+  std::optional<KeptChunk> packed = pack(*counted);
+  if (!packed) {
+    return nullptr;
+  }
+  kept_bytes_ += packed->bytes();
+  return &chunks_.emplace(chunk, std::move(*packed)).first->second;
+}
+
+Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t wanted) const {
+  if (first > cells_ || wanted > cells_ - first) {
+    return fail(ErrorCode::kInvalidArgument, "cells asked of a recording that are not there");
+  }
+  BusyGrid grid;
+  for (const analysis::UnitKey& key : layout_.units) {
+    grid.units.push_back({key, std::vector<analysis::Cell>(wanted)});
+  }
+  grid.asleep.resize(wanted);
+  grid.unknown.resize(wanted);
+  for (std::size_t at = first; at < first + wanted;) {
+    const std::size_t chunk = at / kChunkCells;
+    const std::size_t chunk_first = chunk * kChunkCells;
+    const std::size_t end = std::min(first + wanted, chunk_first + kChunkCells);
+    const Result<const KeptChunk*> from = kept(chunk);
+    if (!from) {
+      return tl::unexpected<Error>(from.error());
+    }
+    if (*from != nullptr) {
+      copy_cells(**from, at - chunk_first, end - chunk_first, at - first, grid);
+    } else {
+      const Result<ChunkCounts> counted = count(at, end - at);
+      if (!counted) {
+        return tl::unexpected<Error>(counted.error());
+      }
+      copy_cells(*counted, 0, end - at, at - first, grid);
+    }
+    at = end;
+  }
+  return grid;
+}
+
+void SampleGrid::add_ticks(const SegmentLayout& layout, const sampler::SampleBlock& block,
+                           std::vector<analysis::Tick>& ticks) const {
+  const std::size_t begin = ticks.size();
+  for (std::size_t i = 0; i < block.size; ++i) {
+    ticks.push_back({static_cast<double>(block.time_ns[i] - session_start_ns_) / 1e9, 0, 0});
+  }
+  for (const GridBit& bit : layout.bits) {
+    const auto words = block.words_of(bit.ref.register_index);
+    const auto states = block.states_of(bit.ref.register_index);
+    for (std::size_t i = 0; i < block.size; ++i) {
+      const std::uint64_t valid = states[i] == sampler::SampleState::kValid ? 1U : 0U;
+      const std::uint64_t busy = words[i] >> bit.ref.bit & valid;
+      ticks[begin + i].valid |= valid << bit.unit;
+      ticks[begin + i].busy |= busy << bit.unit;
+    }
+  }
+}
+
+Result<std::vector<analysis::Tick>> SampleGrid::ticks(double from_s, double to_s) const {
+  store::TimeSpan span{time_ns(from_s), time_ns(to_s)};
+  if (selection_) {
+    span.start_ns = std::max(span.start_ns, selection_->start_ns);
+    span.end_ns = std::min(span.end_ns, selection_->end_ns);
+  }
+  std::vector<analysis::Tick> ticks;
+  for (const SegmentLayout& layout : layout_.segments) {
+    const store::StoredSegment& segment = *layout.segment;
+    if (span.start_ns >= std::min(span.end_ns, segment.end_ns) ||
+        span.end_ns <= segment.description.start_ns) {
+      continue;
+    }
+    const Status read =
+        session_->for_each_block(segment, span, [&](const sampler::SampleBlock& block) -> Status {
+          add_ticks(layout, block, ticks);
+          return {};
+        });
+    if (!read) {
+      return tl::unexpected<Error>(read.error());
+    }
+  }
+  return ticks;
+}
+
+}  // namespace
+
+Result<std::optional<SessionGrid>> make_session_grid(const GpuRecording& recording) {
+  GridLayout layout = grid_layout(recording);
+  if (layout.units.empty()) {
+    return std::nullopt;
+  }
+  Result<std::optional<SessionGrid>> of_means = make_mean_grid(recording, layout);
+  if (!of_means || *of_means) {
+    return of_means;
+  }
+  auto source = std::make_unique<SampleGrid>(recording, std::move(layout));
+  if (source->cells() == 0) {
+    return std::nullopt;
+  }
+  if (source->cells() > kMaxCells) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the recording is {:.0f} days long; changes are looked for in at most "
+                            "a week",
+                            static_cast<double>(source->cells()) * source->cell_s() / 86'400));
+  }
+  return SessionGrid{std::move(source), false, false};
+}
+
+}  // namespace gputrace::commands
