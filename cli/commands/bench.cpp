@@ -1,9 +1,7 @@
 // gputrace bench: one property of a GPU at a time, measured and proven.
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <optional>
+#include <cstddef>
 
 #include "cli/commands/bench/bench_list.h"
 #include "cli/commands/bench/bench_options.h"
@@ -13,7 +11,6 @@
 #include "cli/commands/standard_output.h"
 #include "cli/report/bench_json.h"
 #include "cli/report/bench_text.h"
-#include "cli/report/terminal_text.h"
 
 namespace gputrace::commands {
 
@@ -26,15 +23,15 @@ BenchRequest request_of(const BenchOptions& options, const std::vector<std::stri
   request.quick = options.quick;
   request.save = options.save;
   request.kind = store::SessionKind::kBench;
-  request.command = {"gputrace", "bench"};
-  request.command.insert(request.command.end(), arguments.begin(), arguments.end());
+  request.command = typed_command("bench", arguments);
   return request;
 }
 
 Result<int> run_session(const BenchOptions& options, BenchSession& session) {
   std::size_t notes_printed = 0;
   print_notes(session, notes_printed);
-  const analysis::BenchRun run = run_bench_tests(options.tests, session, options.quick);
+  analysis::BenchRun run = begin_run(session, options.quick);
+  run_bench_tests(options.tests, session, session.options(), run);
   const auto stored = session.finish(run);
   print_notes(session, notes_printed);
   if (const Status printed =
@@ -43,20 +40,10 @@ Result<int> run_session(const BenchOptions& options, BenchSession& session) {
       !printed) {
     return tl::unexpected(printed.error());
   }
-  if (!stored) {
-    return fail(stored.error(), "the results are not stored");
+  if (const Status told = tell_stored(stored); !told) {
+    return tl::unexpected(told.error());
   }
-  if (const std::optional<std::filesystem::path>& path = *stored; path.has_value()) {
-    fmt::print(stderr, "gputrace: stored in {}\n",
-               report::escape_for_terminal(path->string(), false));
-  }
-  if (run.cancelled) {
-    return fail(ErrorCode::kBusy, "stopped by a signal: the results are not complete");
-  }
-  if (const std::string failure = failure_of(run); !failure.empty()) {
-    return fail(ErrorCode::kIo, failure);
-  }
-  return 0;
+  return status_of(run);
 }
 
 }  // namespace

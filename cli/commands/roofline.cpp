@@ -25,7 +25,6 @@
 #include "cli/report/bench_text.h"
 #include "cli/report/roofline_plot.h"
 #include "cli/report/terminal_text.h"
-#include "daemon/base/time.h"
 
 namespace gputrace::commands {
 
@@ -38,8 +37,7 @@ BenchRequest request_of(const RooflineOptions& options, const std::vector<std::s
   request.quick = options.quick;
   request.save = options.save;
   request.kind = store::SessionKind::kRoofline;
-  request.command = {"gputrace", "roofline"};
-  request.command.insert(request.command.end(), arguments.begin(), arguments.end());
+  request.command = typed_command("roofline", arguments);
   return request;
 }
 
@@ -105,17 +103,11 @@ void print_dry_run(const PowerOptions& power) {
 /// Measures, stores and shows. `setter`: of a power sweep.
 Result<int> run_session(const RooflineOptions& options, BenchSession& session,
                         PowerSetter* setter) {
-  analysis::BenchRun run;
-  run.device = session.device();
-  run.started_at = format_rfc3339_utc(read_time_anchor().realtime_ns);
-  run.quick = options.quick;
+  analysis::BenchRun run = begin_run(session, options.quick);
   bench::TestContext context{.runner = session.runner(),
                              .observer = session.observer(),
                              .options = session.options(),
                              .quick = options.quick};
-  run.clock_mhz = context.observer->clock_mhz();
-  run.power_w = context.observer->power_w();
-  run.temperature_c = context.observer->temperature_c();
   std::size_t notes = 0;
   print_notes(session, notes);
   std::optional<PowerSweep> sweep;
@@ -145,12 +137,8 @@ Result<int> run_session(const RooflineOptions& options, BenchSession& session,
       return tl::unexpected(drawn.error());
     }
   }
-  if (!stored) {
-    return fail(stored.error(), "the results are not stored");
-  }
-  if (const std::optional<std::filesystem::path>& path = *stored; path.has_value()) {
-    fmt::print(stderr, "gputrace: stored in {}\n",
-               report::escape_for_terminal(path->string(), false));
+  if (const Status told = tell_stored(stored); !told) {
+    return tl::unexpected(told.error());
   }
   if (sweep && sweep->restore_failed) {
     return fail(*sweep->restore_failed, "after the power sweep");
@@ -158,13 +146,7 @@ Result<int> run_session(const RooflineOptions& options, BenchSession& session,
   if (sweep && sweep->stopped) {
     return fail(*sweep->stopped, "the power sweep was stopped");
   }
-  if (run.cancelled) {
-    return fail(ErrorCode::kBusy, "stopped by a signal: the results are not complete");
-  }
-  if (const std::string failure = failure_of(run); !failure.empty()) {
-    return fail(ErrorCode::kIo, failure);
-  }
-  return 0;
+  return status_of(run);
 }
 
 }  // namespace

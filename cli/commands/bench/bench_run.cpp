@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
+#include "cli/report/terminal_text.h"
 #include "daemon/base/time.h"
 
 namespace gputrace::commands {
@@ -43,33 +45,38 @@ TestResult not_run(const bench::BenchTest& test, const Error& why) {
 
 }  // namespace
 
-std::string failure_of(const analysis::BenchRun& run) {
-  const auto failed = std::find_if(run.tests.begin(), run.tests.end(), [](const TestResult& test) {
-    return test.status == TestStatus::kFailed;
-  });
-  return failed == run.tests.end() ? std::string()
-                                   : fmt::format("{} failed: {}", failed->id, failed->why);
+std::vector<std::string> typed_command(std::string_view command,
+                                       const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"gputrace", std::string(command)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
 }
 
-analysis::BenchRun run_bench_tests(std::span<const bench::BenchTest* const> tests,
-                                   BenchSession& session, bool quick) {
+analysis::BenchRun begin_run(BenchSession& session, bool quick) {
   analysis::BenchRun run;
   run.device = session.device();
   run.started_at = format_rfc3339_utc(read_time_anchor().realtime_ns);
   run.quick = quick;
-  if (bench::PointObserver* observer = session.observer(); observer != nullptr) {
-    run.clock_mhz = observer->clock_mhz();
-    run.power_w = observer->power_w();
-    run.temperature_c = observer->temperature_c();
-  }
+  bench::PointObserver& observer = *session.observer();
+  run.clock_mhz = observer.clock_mhz();
+  run.power_w = observer.power_w();
+  run.temperature_c = observer.temperature_c();
+  return run;
+}
+
+void run_bench_tests(std::span<const bench::BenchTest* const> tests, BenchSession& session,
+                     const bench::MeasurementOptions& options, analysis::BenchRun& run) {
   double later_s = 0;
   for (const bench::BenchTest* test : tests) {
-    later_s += about_seconds(*test, quick);
+    later_s += about_seconds(*test, run.quick);
   }
-  const bench::MeasurementOptions own = session.options();
+  bench::TestContext context{.runner = session.runner(),
+                             .observer = session.observer(),
+                             .options = options,
+                             .quick = run.quick};
   bool reopen = false;
   for (const bench::BenchTest* test : tests) {
-    later_s -= about_seconds(*test, quick);
+    later_s -= about_seconds(*test, run.quick);
     if (session.cancelled()) {
       break;
     }
@@ -78,10 +85,7 @@ analysis::BenchRun run_bench_tests(std::span<const bench::BenchTest* const> test
       run.tests.push_back(not_run(*test, reopened.error()));
       continue;
     }
-    bench::TestContext context{.runner = session.runner(),
-                               .observer = session.observer(),
-                               .options = options_of(session, own, later_s),
-                               .quick = quick};
+    context.options = options_of(session, options, later_s);
     reopen = false;
     for (TestResult& result : test->run(context)) {
       reopen = reopen || result.status == TestStatus::kFailed;
@@ -89,7 +93,28 @@ analysis::BenchRun run_bench_tests(std::span<const bench::BenchTest* const> test
     }
   }
   run.cancelled = session.cancelled();
-  return run;
+}
+
+Status tell_stored(const Result<std::optional<std::filesystem::path>>& stored) {
+  if (!stored) {
+    return fail(stored.error(), "the results are not stored");
+  }
+  if (const std::optional<std::filesystem::path>& path = *stored; path.has_value()) {
+    fmt::print(stderr, "gputrace: stored in {}\n",
+               report::escape_for_terminal(path->string(), false));
+  }
+  return {};
+}
+
+Result<int> status_of(const analysis::BenchRun& run) {
+  if (run.cancelled) {
+    return fail(ErrorCode::kBusy, "stopped by a signal: the results are not complete");
+  }
+  const auto failed = std::ranges::find(run.tests, TestStatus::kFailed, &TestResult::status);
+  if (failed != run.tests.end()) {
+    return fail(ErrorCode::kIo, fmt::format("{} failed: {}", failed->id, failed->why));
+  }
+  return 0;
 }
 
 }  // namespace gputrace::commands

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "cli/commands/bench/bench_recorder.h"
@@ -64,6 +66,11 @@ class LiveSession final : public BenchSession {
     if (recorder_) {
       recorder_->discard();
     }
+    pending_.reset();
+    if (!temporary_folder_.empty()) {
+      std::error_code ignored;
+      std::filesystem::remove_all(temporary_folder_, ignored);
+    }
   }
 
   [[nodiscard]] Status begin();
@@ -83,6 +90,8 @@ class LiveSession final : public BenchSession {
   [[nodiscard]] Status open_device();
   [[nodiscard]] Status choose_gpu();
   [[nodiscard]] Status open_sensors();
+  [[nodiscard]] bool keeps_file() const { return request_.save || request_.needs_recording; }
+  [[nodiscard]] Status prepare_folder();
   [[nodiscard]] Status prepare_file();
   [[nodiscard]] Status start_recorder();
   [[nodiscard]] Result<BenchRecorder> wait_for_recorder();
@@ -99,6 +108,7 @@ class LiveSession final : public BenchSession {
   std::vector<std::string> notes_;
   RecordingTarget target_;
   std::filesystem::path folder_;
+  std::filesystem::path temporary_folder_;
   std::unique_ptr<PendingFile> pending_;           ///< null with --no-save
   std::unique_ptr<RecorderProcess> own_recorder_;  ///< forked, and without its order
   std::unique_ptr<bench::Runner> runner_;
@@ -146,6 +156,8 @@ Status LiveSession::prepare_recorder() {
                   "use --no-save");
     }
     folder_ = machine_folder(*sessions);
+  }
+  if (keeps_file()) {
     // Vulkan's drivers make threads: this is the last moment to fork.
     Result<std::unique_ptr<RecorderProcess>> forked = RecorderProcess::fork(
         {make_reader_factory(), target_.before_file, /*discards_abandoned=*/true});
@@ -193,7 +205,7 @@ Status LiveSession::choose_gpu() {
     return {};
   }
   const Result<std::vector<os::GpuDevice>> gpus = os::list_gpus({});
-  if (!gpus && request_.gpu.empty()) {
+  if (!gpus && request_.gpu.empty() && !request_.needs_recording) {
     note("no busy bits, clock and power beside the results: " + gpus.error().message);
     return {};
   }
@@ -214,10 +226,23 @@ Status LiveSession::choose_gpu() {
       return tl::unexpected(wanted.error());
     }
     sampled_gpu_ = wanted->identity.pci;
+    if (sampled_gpu_ != device_.pci && request_.needs_recording) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--gpu is {}, and the kernels run on {}: what one does says nothing of "
+                      "the other; choose the same with --device",
+                      wanted->identity.name, device_.name));
+    }
     if (sampled_gpu_ != device_.pci) {
       note(fmt::format("busy bits are those of {}, and the kernels run on {}",
                        wanted->identity.name, device_.name));
     }
+  } else if (request_.needs_recording && sampled_gpu_.empty()) {
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{} is no GPU with the amdgpu driver: it has no busy bits that could be "
+                    "sampled while kernels run",
+                    device_.name));
   } else if (request_.save && sampled_gpu_.empty()) {
     note(fmt::format("no busy bits beside the results: {} is no GPU with the amdgpu driver",
                      device_.name));
@@ -239,11 +264,25 @@ Status LiveSession::open_sensors() {
   return {};
 }
 
+Status LiveSession::prepare_folder() {
+  if (request_.save) {
+    return create_sessions_folder(folder_);
+  }
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "gputrace-XXXXXX").string();
+  if (error || ::mkdtemp(name.data()) == nullptr) {
+    return fail_errno(error ? error.value() : errno, "cannot create a temporary folder");
+  }
+  temporary_folder_ = name;
+  folder_ = name;
+  return {};
+}
+
 Status LiveSession::prepare_file() {
-  if (!request_.save) {
+  if (!keeps_file()) {
     return {};
   }
-  if (const Status made = create_sessions_folder(folder_); !made) {
+  if (const Status made = prepare_folder(); !made) {
     return made;
   }
   Result<PendingFile> pending =
@@ -263,7 +302,7 @@ Status LiveSession::start_recorder() {
   }
   Result<BenchRecorder> recorder = wait_for_recorder();
   if (!recorder) {
-    if (!request_.gpu.empty() || cancelled()) {
+    if (!request_.gpu.empty() || request_.needs_recording || cancelled()) {
       return tl::unexpected(recorder.error());
     }
     note("no busy bits beside the results: " + recorder.error().message);
@@ -348,7 +387,7 @@ Status LiveSession::store(const analysis::BenchRun& results) {
     }
     const Status added = recorded ? store::append_results(pending_->path(), runs)
                                   : Status(tl::unexpected(recorded.error()));
-    if (added) {
+    if (added || request_.needs_recording) {
       return added;
     }
     note("no busy bits beside the results: " + added.error().message);

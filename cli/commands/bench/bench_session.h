@@ -22,6 +22,9 @@ struct BenchRequest {
   std::string gpu;     ///< --gpu: "sim:780m" = no Vulkan at all; else the GPU that is sampled
   bool quick = false;
   bool save = true;
+  /// The samples are what it is for: a recorder that cannot start is an error, and with `save`
+  /// false the file is there until the session ends, in a temporary folder of its own.
+  bool needs_recording = false;
   store::SessionKind kind = store::SessionKind::kBench;
   std::vector<std::string> command;  ///< as typed, for the file
 };
@@ -44,7 +47,7 @@ class BenchSession {
   /// True after SIGINT or SIGTERM.
   [[nodiscard]] virtual bool cancelled() const = 0;
   /// Ends the recording and stores the results with it in one file of the machine folder. The path,
-  /// or nothing with --no-save.
+  /// or nothing with --no-save (unless the recording is needed).
   [[nodiscard]] virtual Result<std::optional<std::filesystem::path>> finish(
       const analysis::BenchRun& results) = 0;
 };
