@@ -60,26 +60,36 @@ bool is_memory(Bottleneck bottleneck) {
          bottleneck == Bottleneck::kLatency;
 }
 
+/// Model: dispatches that wait for memory fill all of its path to 0.97 of their time and more; from
+/// 0.82 to there most of them compute.
+bool nearly_full(const Stages& stages) {
+  constexpr double kAllTheTime = 0.95;
+  return stages.no_pixels &&
+         std::min(stages.memory.value_or(1), stages.texture.value_or(1)) < kAllTheTime;
+}
+
 /// The most that can be said where other work looks the same. The shares are those of the model's
 /// runs with the same picture (docs/methodology.md, "Classes").
 double highest_confidence(const Judgement& judgement, const std::optional<DramUse>& dram) {
-  constexpr double kPathFull = 0.80;       // shaders with requests always under way fill it, too
-  constexpr double kEither = 0.55;         // texture or memory
-  constexpr double kFewRequests = 0.65;    // a single chase, or small groups that compute
-  constexpr double kBandwidthFree = 0.65;  // waiting for answers, or computing meanwhile
-  constexpr double kHitsOnly = 0.69;       // texture units, or caches that are waited for
+  constexpr double kPathNearlyFull = 0.55;  // dispatches that compute more often than they wait
+  constexpr double kPathFull = 0.80;        // shaders with requests always under way fill it, too
+  constexpr double kEither = 0.55;          // texture or memory
+  constexpr double kFewRequests = 0.65;     // a single chase, or small groups that compute
+  constexpr double kBandwidthFree = 0.65;   // waiting for answers, or computing meanwhile
+  constexpr double kHitsOnly = 0.69;        // texture units, or caches that are waited for
   constexpr double kShadersOfFrame = 0.89;
   constexpr double kRest = 0.80;  // mixed is what no rule fits; two limits in turn look so
   constexpr double kHalfOfMemory = 0.50;
   const Bottleneck bottleneck = judgement.decision.bottleneck;
   switch (judgement.decision.ground) {
     case Ground::kMemoryFull:
-      if (bottleneck == Bottleneck::kMemory) {
-        return kPathFull;
+      if (bottleneck == Bottleneck::kBandwidth || (dram && dram->share < kFewRequestsShare)) {
+        return 1;
       }
-      return bottleneck == Bottleneck::kLatency && dram && dram->share >= kFewRequestsShare
-                 ? kBandwidthFree
-                 : 1;
+      if (nearly_full(judgement.stages)) {
+        return kPathNearlyFull;
+      }
+      return bottleneck == Bottleneck::kMemory ? kPathFull : kBandwidthFree;
     case Ground::kFewRequests:
       return bottleneck == Bottleneck::kLatency ? 1 : kFewRequests;
     case Ground::kTextureOrMemory:
