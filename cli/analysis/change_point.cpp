@@ -37,8 +37,9 @@ struct Change {
 
 /// All changes of one chunk, in order.
 std::vector<Change> search_chunk(const CellTable& table, std::size_t positions) {
-  const change_point::Noise noise = change_point::measure_noise(table);
-  const change_point::Scores scores(table, noise.sigma);
+  change_point::ArcsineTable arcsines;
+  const change_point::Noise noise = change_point::measure_noise(table, arcsines);
+  const change_point::Scores scores(table, noise.sigma, arcsines);
   const double penalty = noise.penalty(positions);
   const std::vector<Stretch> stretches = change_point::find_stretches(table.states, table.cell_s);
   std::vector<Change> found;

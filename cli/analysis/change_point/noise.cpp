@@ -26,7 +26,8 @@ struct Differences {
   std::size_t used = 0;
 };
 
-Differences differences_of(const Column& column, std::vector<float>& magnitudes) {
+Differences differences_of(const Column& column, ArcsineTable& arcsines,
+                           std::vector<float>& magnitudes) {
   Differences found;
   found.values.resize(column.cells.empty() ? 0 : column.cells.size() - 1);
   magnitudes.clear();
@@ -38,7 +39,7 @@ Differences differences_of(const Column& column, std::vector<float>& magnitudes)
       before.reset();
       continue;
     }
-    const double y = arcsine(cell.busy, cell.samples);
+    const double y = arcsines.at(cell);
     const double variance = column.usual_samples / cell.samples;
     if (before) {
       const auto difference =
@@ -120,7 +121,7 @@ double Noise::penalty(std::size_t positions) const {
   return trace + 2 * frobenius * std::sqrt(x) + 2 * largest * x;
 }
 
-Noise measure_noise(const CellTable& table) {
+Noise measure_noise(const CellTable& table, ArcsineTable& arcsines) {
   Noise noise;
   std::vector<std::vector<float>> clipped;
   std::vector<double> used;
@@ -135,7 +136,7 @@ Noise measure_noise(const CellTable& table) {
       used.push_back(1);
       continue;
     }
-    const Differences differences = differences_of(column, scratch);
+    const Differences differences = differences_of(column, arcsines, scratch);
     const double floor = 0.5 / std::sqrt(column.usual_samples) * std::sqrt(column.inflation);
     const double usual = median(scratch) / kNormalQuartile;
     const double sigma = std::max(usual, floor);

@@ -1,33 +1,9 @@
 #include "cli/analysis/change_point/scores.h"
 
 #include <algorithm>
-#include <array>
-
-#include "cli/analysis/change_point/noise.h"
 
 namespace gputrace::analysis::change_point {
 namespace {
-
-/// Counts that occur again and again, so that their arcsine is taken once.
-class ArcsineTable {
- public:
-  double at(const CellCounts& cell) {
-    if (cell.samples >= kSamples) {
-      return arcsine(cell.busy, cell.samples);
-    }
-    std::vector<double>& row = rows_[cell.samples];
-    if (row.empty()) {
-      for (std::size_t busy = 0; busy <= cell.samples; ++busy) {
-        row.push_back(arcsine(static_cast<double>(busy), cell.samples));
-      }
-    }
-    return row[cell.busy];
-  }
-
- private:
-  static constexpr std::size_t kSamples = 512;
-  std::array<std::vector<double>, kSamples> rows_;
-};
 
 bool same_samples(const Column& a, const Column& b) {
   return std::equal(
@@ -62,11 +38,10 @@ void Scores::make_groups(const CellTable& table) {
   }
 }
 
-Scores::Scores(const CellTable& table, std::span<const double> sigma) {
+Scores::Scores(const CellTable& table, std::span<const double> sigma, ArcsineTable& arcsines) {
   make_groups(table);
   sums_.resize((table.cells() + 1) * lanes_);
   weights_.resize((table.cells() + 1) * groups_.size());
-  ArcsineTable arcsines;
   // From the mean: sums stay small and keep their digits.
   std::vector<double> centre(table.columns.size());
   for (std::size_t c = 0; c < table.columns.size(); ++c) {

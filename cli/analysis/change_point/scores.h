@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/analysis/change_point/cell_table.h"
+#include "cli/analysis/change_point/noise.h"
 
 namespace gputrace::analysis::change_point {
 
@@ -26,7 +27,7 @@ struct Group {
 
 class Scores {
  public:
-  Scores(const CellTable& table, std::span<const double> sigma);
+  Scores(const CellTable& table, std::span<const double> sigma, ArcsineTable& arcsines);
 
   [[nodiscard]] std::size_t lanes() const { return lanes_; }
   [[nodiscard]] std::span<const Group> groups() const { return groups_; }

@@ -6,12 +6,18 @@
 #include <iterator>
 #include <numbers>
 #include <set>
+#include <utility>
 
 namespace gputrace::analysis::change_point {
 namespace {
 
 /// A side with less says too little of a group: its reads failed there.
 constexpr double kMinWeight = 1.5;
+/// Intervals up to this length stand more closely: in them a few cells decide.
+constexpr std::size_t kShortInterval = 32;
+/// Splits of a long interval that are looked at first, and by how much closer ones follow.
+constexpr std::size_t kCoarseSplits = 64;
+constexpr std::size_t kRefinement = 8;
 /// Times that each boundary is placed anew between its neighbours.
 constexpr int kPlacings = 2;
 
@@ -43,6 +49,39 @@ double gain(const Scores& scores, std::size_t first, std::size_t cell, std::size
     total += all / (before * behind) * ((squares[0] + squares[1]) + (squares[2] + squares[3]));
   }
   return total;
+}
+
+/// The best split among every `step`-th one and then all beside it.
+std::optional<Split> refined_split(const Scores& scores, std::size_t first, std::size_t last,
+                                   std::size_t step) {
+  if (last - first < 2 * kMinCells) {
+    return std::nullopt;
+  }
+  const std::size_t begin = first + kMinCells;
+  const std::size_t end = last - kMinCells;
+  Split best;
+  const auto ask = [&](std::size_t from, std::size_t to, std::size_t by) {
+    for (std::size_t cell = from; cell <= to; cell += by) {
+      const double here = gain(scores, first, cell, last);
+      if (here > best.gain) {
+        best = {.cell = cell, .gain = here};
+      }
+    }
+  };
+  ask(begin, end, step);
+  while (step > 1 && best.gain > 0) {
+    const std::size_t reach = std::exchange(step, (step + kRefinement - 1) / kRefinement);
+    ask(std::max(begin, best.cell - std::min(best.cell, reach)), std::min(end, best.cell + reach),
+        step);
+  }
+  return best.gain > 0 ? std::optional(best) : std::nullopt;
+}
+
+/// For intervals of which a shorter one shows a change near their ends: what a long one explains
+/// changes slowly with the split elsewhere.
+std::optional<Split> quick_split(const Scores& scores, std::size_t first, std::size_t last) {
+  return refined_split(scores, first, last,
+                       std::max<std::size_t>(1, (last - first) / kCoarseSplits));
 }
 
 /// Lengths of the intervals, shortest first: each is the next one's by the root of two.
@@ -86,11 +125,12 @@ struct Candidate {
 void search_length(const Scores& scores, std::size_t first, std::size_t last, std::size_t length,
                    double penalty, Boundaries& boundaries) {
   std::vector<Candidate> candidates;
-  const std::size_t shift = std::max<std::size_t>(1, length / 2);
+  const std::size_t shift =
+      length <= kShortInterval ? std::max<std::size_t>(1, length / 4) : length / 2;
   for (std::size_t begin = first;; begin += shift) {
     begin = std::min(begin, last - length);  // the last one ends with the stretch
     if (!boundaries.inside(begin, begin + length)) {
-      const auto split = best_split(scores, begin, begin + length);
+      const auto split = quick_split(scores, begin, begin + length);
       if (split && split->gain > penalty) {
         candidates.push_back({begin, begin + length, *split});
       }
@@ -105,6 +145,49 @@ void search_length(const Scores& scores, std::size_t first, std::size_t last, st
   for (const Candidate& candidate : candidates) {
     if (!boundaries.inside(candidate.first, candidate.last)) {
       boundaries.add(candidate.split.cell);
+    }
+  }
+}
+
+/// Beside a change that was found no seeded interval may begin where the next one needs it: so
+/// those are asked that begin or end with the stretches between changes, narrowest first.
+std::optional<std::size_t> search_from_ends(const Scores& scores, std::size_t first,
+                                            std::size_t last, double penalty) {
+  for (const std::size_t length : interval_lengths(last - first)) {
+    const auto at_start = quick_split(scores, first, first + length);
+    const auto at_end = quick_split(scores, last - length, last);
+    const auto& better =
+        !at_end || (at_start && at_start->gain >= at_end->gain) ? at_start : at_end;
+    if (better && better->gain > penalty) {
+      return better->cell;
+    }
+  }
+  return std::nullopt;
+}
+
+void complete(const Scores& scores, std::size_t first, std::size_t last, double penalty,
+              Boundaries& boundaries) {
+  struct Span {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  std::vector<Span> open;
+  std::size_t begin = first;
+  for (const std::size_t cell : boundaries.in_order()) {
+    open.push_back({begin, cell});
+    begin = cell;
+  }
+  if (begin == first) {
+    return;  // no change: all was seen from the ends already
+  }
+  open.push_back({begin, last});
+  while (!open.empty()) {
+    const Span span = open.back();
+    open.pop_back();
+    if (const auto cell = search_from_ends(scores, span.first, span.last, penalty)) {
+      boundaries.add(*cell);
+      open.push_back({span.first, *cell});
+      open.push_back({*cell, span.last});
     }
   }
 }
@@ -126,14 +209,7 @@ void place_between_neighbours(const Scores& scores, std::size_t first, std::size
 }  // namespace
 
 std::optional<Split> best_split(const Scores& scores, std::size_t first, std::size_t last) {
-  std::optional<Split> best;
-  for (std::size_t cell = first + kMinCells; cell + kMinCells <= last; ++cell) {
-    const double here = gain(scores, first, cell, last);
-    if (here > 0 && (!best || here > best->gain)) {
-      best = Split{.cell = cell, .gain = here};
-    }
-  }
-  return best;
+  return refined_split(scores, first, last, 1);
 }
 
 std::vector<std::size_t> search(const Scores& scores, std::size_t first, std::size_t last,
@@ -142,6 +218,7 @@ std::vector<std::size_t> search(const Scores& scores, std::size_t first, std::si
   for (const std::size_t length : interval_lengths(last - first)) {
     search_length(scores, first, last, length, penalty, boundaries);
   }
+  complete(scores, first, last, penalty, boundaries);
   std::vector<std::size_t> cells = boundaries.in_order();
   place_between_neighbours(scores, first, last, cells);
   return cells;
