@@ -211,7 +211,7 @@ class Drawing {
       for (double x = frame_.left; x < frame_.right; x += kStripBelow) {
         labels_.keep_free(x, frame_.bottom + kTickBelow, 2);
       }
-      add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">?</text>\n",
+      add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">rate ?</text>\n",
           frame_.left - 7, phase_frame_.strip_y + 4);
     }
     line("axis", frame_.left, frame_.bottom, frame_.right, frame_.bottom);
