@@ -75,8 +75,10 @@ double highest_confidence(const Judgement& judgement, const std::optional<DramUs
   constexpr double kPathFull = 0.80;        // shaders with requests always under way fill it, too
   constexpr double kEither = 0.55;          // texture or memory
   constexpr double kFewRequests = 0.65;     // a single chase, or small groups that compute
-  constexpr double kBandwidthFree = 0.65;   // waiting for answers, or computing meanwhile
-  constexpr double kHitsOnly = 0.69;        // texture units, or caches that are waited for
+  constexpr double kBytesBetween = 0.60;    // waiting for DRAM, or computing meanwhile
+  constexpr double kBandwidthFree = 0.55;   // the same, and DRAM was not at its limit
+  constexpr double kOutput = 0.65;
+  constexpr double kHitsOnly = 0.69;  // texture units, or caches that are waited for
   constexpr double kShadersOfFrame = 0.89;
   constexpr double kRest = 0.80;  // mixed is what no rule fits; two limits in turn look so
   constexpr double kHalfOfMemory = 0.50;
@@ -89,13 +91,16 @@ double highest_confidence(const Judgement& judgement, const std::optional<DramUs
       if (nearly_full(judgement.stages)) {
         return kPathNearlyFull;
       }
-      return bottleneck == Bottleneck::kMemory ? kPathFull : kBandwidthFree;
+      if (bottleneck == Bottleneck::kMemory) {
+        return dram ? kBytesBetween : kPathFull;
+      }
+      return kBandwidthFree;
     case Ground::kFewRequests:
       return bottleneck == Bottleneck::kLatency ? 1 : kFewRequests;
     case Ground::kTextureOrMemory:
       return kEither;
     case Ground::kOutputNotMemory:
-      return kBandwidthFree;
+      return kOutput;
     case Ground::kStageFull:
       if (bottleneck == Bottleneck::kTexture) {
         const bool some_miss = judgement.stages.memory.value_or(1) >= kHalfOfMemory;
