@@ -15,6 +15,7 @@ using UnitNames = std::array<std::string_view, 2>;
 
 struct ClassWords {
   std::string_view limit;            ///< "memory bandwidth", within a sentence
+  std::string_view beside;           ///< the same in a list of times: "not judged"
   std::string_view headline;         ///< "Limited by memory bandwidth"
   std::string_view sentence;         ///< "Memory bandwidth was the limit": evidence follows a colon
   std::string_view player;           ///< empty where nothing helps

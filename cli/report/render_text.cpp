@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "cli/report/text_format.h"
 
@@ -12,18 +11,8 @@ namespace {
 
 /// A report opens with its unknown samples above this share.
 constexpr double kUnknownHeadline = 0.05;
-/// A unit that is busy less than this is not worth a sentence.
-constexpr double kHighBusy = 0.5;
 /// A longer command is cut; --json has all of it.
 constexpr std::size_t kCommandLines = 4;
-
-std::string reasons_text(const Sampling& sampling) {
-  std::string text;
-  for (const auto& [reason, count] : sampling.unknown_reasons) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, format_count(count));
-  }
-  return text;
-}
 
 void append_banners(Page& page, const Report& report) {
   if (report.gpu.simulated) {
@@ -67,11 +56,11 @@ std::string gpu_text(const Page& page, const Gpu& gpu) {
 
 void append_header(Page& page, const Report& report) {
   const Session& session = report.session;
-  page.line(clip(session.label ? page.safe(*session.label) : "gputrace report", page.width()),
+  page.line(clip(session.label ? page.safe(*session.label) : "gputrace report", page.text_width()),
             Ink::kBold);
   if (session.command) {
     page.entry("command",
-               clip(page.safe(quote_command(*session.command)), kCommandLines * page.width()));
+               clip(page.safe(quote_command(*session.command)), kCommandLines * page.text_width()));
   }
   page.entry("GPU", gpu_text(page, report.gpu));
   page.entry(session.imported ? "imported" : "recorded",
@@ -83,92 +72,6 @@ void append_header(Page& page, const Report& report) {
                                        format_duration(report.selection->to_s)));
   }
   page.entry("file", page.safe(session.file));
-}
-
-const Unit* find_whole_pipe(const std::vector<Unit>& units) {
-  const auto it = std::find_if(units.begin(), units.end(), is_whole_pipe);
-  return it == units.end() ? nullptr : &*it;
-}
-
-/// The busiest unit of each group behind the front end; a whole-GPU bit before an engine's.
-std::map<regdb::UnitGroup, const Unit*> busiest_units(const std::vector<Unit>& units) {
-  std::map<regdb::UnitGroup, const Unit*> busiest;
-  const auto better = [](const Unit& a, const Unit& b) {
-    return a.engine.has_value() != b.engine.has_value() ? !a.engine.has_value() : a.busy > b.busy;
-  };
-  for (const Unit& unit : units) {
-    if (unit.group == regdb::UnitGroup::kFrontEnd || unit.busy <= 0) {
-      continue;
-    }
-    const Unit*& best = busiest[unit.group];
-    if (best == nullptr || better(unit, *best)) {
-      best = &unit;
-    }
-  }
-  return busiest;
-}
-
-void append_no_samples(Page& page, const Report& report) {
-  const Sampling& sampling = report.sampling;
-  const std::uint64_t samples = sampling.samples.value_or(0);
-  const bool slept = sampling.asleep_share && *sampling.asleep_share >= 1;
-  const std::string why =
-      slept ? "the GPU was asleep for all of it, which is certain, and nothing else is known"
-      : samples > 0
-          ? fmt::format("of {} samples none could be read ({}{})", format_count(samples),
-                        page.safe(reasons_text(sampling)),
-                        sampling.asleep_share.value_or(0) > 0 ? ", the others asleep" : "")
-          : std::string("there is no sample in it");
-  page.paragraph(fmt::format("No valid sample: {}. How busy each unit was is unknown, not 0.", why),
-                 0, Ink::kBold);
-}
-
-std::string pipe_sentence(const Page& page, const Report& report, const Unit& pipe) {
-  const double asleep = report.sampling.asleep_share.value_or(0);
-  const std::string when =
-      asleep > 0
-          ? fmt::format("the time it was awake; it slept {} of the time", format_percent(asleep))
-          : "the time";
-  return fmt::format("The GPU had work {} of {} ({}).", format_percent(pipe.busy), when,
-                     page.safe(pipe.name));
-}
-
-void append_answer(Page& page, const Report& report) {
-  page.line();
-  if (report.units.empty()) {
-    append_no_samples(page, report);
-    return;
-  }
-  if (has_few_samples(report.units)) {
-    page.paragraph(fmt::format("Fewer than {} valid samples: too few to say how busy the GPU was.",
-                               analysis::kMinSamplesForInterval),
-                   0, Ink::kBold);
-    return;
-  }
-  if (const Unit* pipe = find_whole_pipe(report.units)) {
-    page.paragraph(pipe_sentence(page, report, *pipe), 0, Ink::kBold);
-  }
-  const Unit* top = nullptr;
-  std::string names;
-  for (const auto& [group, unit] : busiest_units(report.units)) {
-    names += fmt::format("{}{} {} ({})", names.empty() ? "" : ", ", page.safe(unit_label(*unit)),
-                         format_percent(unit->busy), regdb::to_string(group));
-    top = top == nullptr || unit->busy > top->busy ? unit : top;
-  }
-  if (top == nullptr) {
-    page.paragraph("No unit behind the front end was seen busy.", 0);
-    return;
-  }
-  page.paragraph(fmt::format("Busiest: {}.", names), 0);
-  if (top->busy >= kHighBusy && !top->suggests.empty()) {
-    page.paragraph(
-        fmt::format("High {} suggests: {}", page.safe(unit_label(*top)), page.safe(top->suggests)),
-        0);
-  }
-  page.paragraph(
-      "A busy unit has work in it, which does not mean that it is at its limit: busy bits "
-      "alone cannot tell bandwidth from latency, nor name the one unit that limits.",
-      0, Ink::kDim);
 }
 
 std::string registers_text(const Page& page, const std::vector<SampledRegister>& registers) {
@@ -289,18 +192,29 @@ void append_warnings(Page& page, const Report& report) {
 
 }  // namespace
 
+std::string reasons_text(const Sampling& sampling) {
+  std::string text;
+  for (const auto& [reason, count] : sampling.unknown_reasons) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, format_count(count));
+  }
+  return text;
+}
+
 std::string render_text(const Report& report, const TextOptions& options) {
   Page page(options);
   append_banners(page, report);
-  append_header(page, report);
   append_answer(page, report);
+  page.line();
+  append_header(page, report);
   append_band(page, report);
+  append_phases(page, report, options.width >= kMinWidth);
   append_units(page, report);
+  append_roofline(page, report, options);
+  append_warnings(page, report);
+  append_sampling(page, report);
+  append_segments(page, report);
   append_sensors(page, report);
   append_processes(page, report);
-  append_segments(page, report);
-  append_sampling(page, report);
-  append_warnings(page, report);
   return page.take();
 }
 

@@ -200,4 +200,9 @@ std::string Painter::paint(Ink ink, std::string_view text) const {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
+std::string Painter::paint(int colour, std::string_view text) const {
+  return colour_ && !text.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text)
+                                  : std::string(text);
+}
+
 }  // namespace gputrace::report

@@ -33,6 +33,8 @@ class Painter {
  public:
   explicit Painter(bool colour) : colour_(colour) {}
   [[nodiscard]] std::string paint(Ink ink, std::string_view text) const;
+  /// In one of the 16 colours: `colour` is its SGR parameter (ECMA-48).
+  [[nodiscard]] std::string paint(int colour, std::string_view text) const;
 
  private:
   bool colour_;

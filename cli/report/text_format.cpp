@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/report/class_style.h"
+
 namespace gputrace::report {
 namespace {
 
@@ -54,6 +56,16 @@ std::string format_interval(const analysis::Interval& interval) {
               : fmt::format("{:.0f} - {:.0f}", lower, upper);
 }
 
+std::string format_clock(double seconds, bool fine) {
+  if (fine) {
+    const auto tenths = static_cast<long long>(std::llround(seconds * 10));
+    return fmt::format("{}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10);
+  }
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  return whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+                       : fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
 std::string format_duration(double seconds) {
   if (seconds < 59.95) {
     return fmt::format("{:.1f} s", seconds);
@@ -93,8 +105,23 @@ std::string Page::safe(std::string_view text) const {
   return escape_for_terminal(text, ascii_);
 }
 
+std::string Page::words(std::string_view text) const {
+  std::string words(text);
+  constexpr std::string_view kPlusMinus = "±";
+  for (std::size_t at = words.find(kPlusMinus); ascii_ && at != std::string::npos;
+       at = words.find(kPlusMinus, at)) {
+    words.replace(at, kPlusMinus.size(), "+-");
+  }
+  return safe(words);
+}
+
 std::string Page::paint(Ink ink, std::string_view text) const {
   return painter_.paint(ink, text);
+}
+
+std::string Page::letter(analysis::Bottleneck bottleneck) const {
+  const ClassStyle& style = class_style(bottleneck);
+  return painter_.paint(style.terminal_colour, std::string_view(&style.text_letter, 1));
 }
 
 void Page::line(std::string_view text, Ink ink) {
@@ -103,14 +130,14 @@ void Page::line(std::string_view text, Ink ink) {
 }
 
 void Page::paragraph(std::string_view text, std::size_t indent, Ink ink) {
-  for (const std::string& piece : wrap(text, width_, indent)) {
+  for (const std::string& piece : wrap(text, text_width(), indent)) {
     line(piece, ink);
   }
 }
 
 void Page::entry(std::string_view key, std::string_view text) {
   const std::string indent(kKeyWidth + 3, ' ');
-  const std::vector<std::string> lines = wrap(text, width_ - indent.size(), 0);
+  const std::vector<std::string> lines = wrap(text, text_width() - indent.size(), 0);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     line(i == 0 ? fmt::format("  {:<{}} {}", key, kKeyWidth, lines[i]) : indent + lines[i]);
   }

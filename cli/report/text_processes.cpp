@@ -76,10 +76,10 @@ void append_processes(Page& page, const Report& report) {
   std::vector<std::string> engines = used_engines(processes);
   const std::size_t all_engines = engines.size();
   const std::size_t fixed = kPidWidth + 2 * (kMemoryWidth + 1) + 2;
-  const std::size_t room = page.width() - fixed - kMinNameWidth;
+  const std::size_t room = page.text_width() - fixed - kMinNameWidth;
   engines.resize(std::min({engines.size(), kMaxEngines, room / (kEngineWidth + 1)}));
   const std::size_t name_width = std::min<std::size_t>(
-      page.width() - fixed - engines.size() * (kEngineWidth + 1), 2 * kMinNameWidth);
+      page.text_width() - fixed - engines.size() * (kEngineWidth + 1), 2 * kMinNameWidth);
 
   page.line();
   page.line("Processes, seconds of each engine and the most memory", Ink::kBold);
@@ -105,7 +105,7 @@ void append_processes(Page& page, const Report& report) {
     page.line(line);
     if (several_gpus) {
       page.line(clip(fmt::format("{:>{}}  on GPU {}", "", kPidWidth, page.safe(process.gpu)),
-                     page.width()),
+                     page.text_width()),
                 Ink::kDim);
     }
   }

@@ -146,7 +146,9 @@ class SensorBlock {
 
   /// Columns for sources; 0 in a narrow terminal.
   [[nodiscard]] std::size_t room() const {
-    return page_.width() < kBeforeSource + kMinSourceWidth ? 0 : page_.width() - kBeforeSource;
+    return page_.text_width() < kBeforeSource + kMinSourceWidth
+               ? 0
+               : page_.text_width() - kBeforeSource;
   }
 
   void append_group(const Group& group) {

@@ -188,70 +188,7 @@ void append_unknown(Page& page, const std::vector<UnknownRegister>& registers) {
   }
 }
 
-std::string_view cell_glyph(const Page& page, const BandCell& cell) {
-  switch (cell.state) {
-    case BandState::kNoData:
-      return " ";
-    case BandState::kUnknown:
-      return "?";
-    case BandState::kAsleep:
-      return "z";
-    case BandState::kMeasured:
-      break;
-  }
-  const auto& ramp = page.glyphs().ramp;
-  return cell.busy <= 0     ? ramp[0]
-         : cell.busy < 0.25 ? ramp[1]
-         : cell.busy < 0.50 ? ramp[2]
-         : cell.busy < 0.75 ? ramp[3]
-                            : ramp[4];
-}
-
-bool has_state(const Band& band, BandState state) {
-  return std::any_of(band.rows.begin(), band.rows.end(), [state](const BandRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [state](const BandCell& cell) { return cell.state == state; });
-  });
-}
-
 }  // namespace
-
-void append_band(Page& page, const Report& report) {
-  const Band& band = report.band;
-  if (band.rows.empty()) {
-    return;
-  }
-  const auto& ramp = page.glyphs().ramp;
-  page.line();
-  page.paragraph(fmt::format("When  one character = {}; {} idle {} <25 {} <50 {} <75 {} 75+ %{}{}",
-                             format_duration(band.column_s), ramp[0], ramp[1], ramp[2], ramp[3],
-                             ramp[4], has_state(band, BandState::kUnknown) ? " ? unknown" : "",
-                             has_state(band, BandState::kAsleep) ? " z asleep" : ""),
-                 6, Ink::kBold);
-  std::size_t columns = 0;
-  for (const BandRow& row : band.rows) {
-    std::string cells;
-    for (const BandCell& cell : row.cells) {
-      cells += cell_glyph(page, cell);
-    }
-    columns = std::max(columns, row.cells.size());
-    page.line(fmt::format("  {:<{}} {}",
-                          clip(page.safe(short_name(row.label)), kBandLabelWidth - 3),
-                          kBandLabelWidth - 3, page.paint(Ink::kBar, cells)));
-  }
-  const double from = report.selection ? report.selection->from_s : 0;
-  const std::string begin = format_duration(from);
-  // The last column may reach beyond what is shown.
-  const double columns_end = from + band.column_s * static_cast<double>(columns);
-  const double shown_end =
-      report.selection ? report.selection->to_s : report.session.duration_s.value_or(columns_end);
-  const std::string end = format_duration(std::min(columns_end, shown_end));
-  if (columns > begin.size() + end.size()) {
-    page.line(fmt::format("  {:<{}} {}{:>{}}", "", kBandLabelWidth - 3, begin, end,
-                          columns - begin.size()),
-              Ink::kDim);
-  }
-}
 
 void append_units(Page& page, const Report& report) {
   if (!report.units.empty()) {

@@ -21,6 +21,8 @@ constexpr double kLikely = 0.7;
 constexpr double kNotAlone = 0.6;
 constexpr double kWorthNaming = 0.25;
 constexpr double kNearlyAll = 0.9995;
+/// More are in the table.
+constexpr std::size_t kMostNext = 3;
 
 double total_of(const Report& report) {
   double phases = 0;
@@ -38,85 +40,59 @@ std::string traffic_text(const Report& report, double gbps, std::string_view bet
                          : fmt::format("{:.0f}{}{:.0f} GB/s", gbps, between, roof->value);
 }
 
-/// "SPI 99 % (±<1), EA 41 % (±2)": the units that show the class.
-std::string units_text(const ClassSummary& summary, bool intervals, std::string_view between) {
-  std::string text;
-  for (const UnitNames& names : class_words(summary.bottleneck).units) {
-    const UnitMean* unit = find_mean(summary, names);
-    if (unit != nullptr) {
-      text += fmt::format(
-          "{}{} {}", text.empty() ? "" : between, short_name(unit->name),
-          intervals ? busy_text(unit->busy, unit->ci95) : busy_text(unit->busy, std::nullopt));
-    }
-  }
-  return text;
-}
+constexpr std::size_t kFewUnits = 3;
 
+/// "EA 93 % TA 83 %; DRAM 71/73 GB/s": the units that show the class, and traffic.
 std::string short_evidence(const ClassSummary& summary, const Report& report) {
-  std::string text = units_text(summary, false, " ");
   const bool of_memory = summary.bottleneck == Bottleneck::kBandwidth ||
                          summary.bottleneck == Bottleneck::kLatency ||
                          summary.bottleneck == Bottleneck::kMemory;
-  if (summary.gbps && of_memory) {
+  const bool traffic = summary.gbps && of_memory;
+  std::string text;
+  std::size_t count = 0;
+  for (const UnitNames& names : class_words(summary.bottleneck).units) {
+    const UnitMean* unit = find_mean(summary, names);
+    if (unit != nullptr && count < (traffic ? kFewUnits - 1 : kFewUnits)) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : " ", short_name(unit->name),
+                          busy_text(unit->busy, std::nullopt));
+      ++count;
+    }
+  }
+  if (traffic) {
     text += fmt::format("{}DRAM {}", text.empty() ? "" : "; ",
                         traffic_text(report, *summary.gbps, "/"));
   }
   return text;
 }
 
-/// What was seen, for after a colon; may be empty.
-std::string evidence_text(const ClassSummary& summary, const Report& report) {
+/// The means of the units that show the class, with intervals, for where a phase brings no
+/// sentences.
+std::string means_text(const ClassSummary& summary) {
   std::string text;
-  switch (summary.bottleneck) {
-    case Bottleneck::kBandwidth:
-    case Bottleneck::kLatency:
-    case Bottleneck::kMemory: {
-      if (summary.gbps) {
-        text = fmt::format("DRAM moved {}", traffic_text(report, *summary.gbps, " of "));
-      }
-      constexpr UnitNames kInFlight{"EA", ""};
-      if (const UnitMean* unit = find_mean(summary, kInFlight)) {
-        return fmt::format("{}{}requests to it were in flight {} of the time", text,
-                           text.empty() ? "" : "; ", busy_text(unit->busy, unit->ci95));
-      }
-      const std::string units = units_text(summary, true, ", ");
-      return text.empty() || units.empty() ? text + units : text + "; " + units;
+  for (const UnitNames& names : class_words(summary.bottleneck).units) {
+    if (const UnitMean* unit = find_mean(summary, names)) {
+      text += fmt::format("{}{} {}", text.empty() ? "Busy: " : ", ", short_name(unit->name),
+                          busy_text(unit->busy, unit->ci95));
     }
-    case Bottleneck::kCpu:
-    case Bottleneck::kIdle:
-      if (const UnitMean* unit =
-              find_mean(summary, class_words(summary.bottleneck).units.front())) {
-        return fmt::format("it had work {} of the time", busy_text(unit->busy, unit->ci95));
-      }
-      return "";
-    default:
-      text = units_text(summary, true, ", ");
-      return text.empty() ? "" : "busy " + text;
   }
-}
-
-/// The first sentence of evidence of the longest phase; may be empty.
-std::string first_evidence(const ClassSummary& summary) {
-  const std::vector<std::string>& evidence = summary.phases.front()->evidence;
-  return evidence.empty() ? "" : evidence.front();
+  return text;
 }
 
 std::string why_text(const ClassSummary& summary, const Report& report) {
   const ClassWords& words = class_words(summary.bottleneck);
+  const Phase& longest = *summary.phases.front();
+  const bool told = summary.confidence >= kGuess && summary.bottleneck != Bottleneck::kUnknown;
   std::string text;
-  if (summary.bottleneck == Bottleneck::kUnknown) {
-    const std::string reason = first_evidence(summary);
-    add_sentence(text, reason.empty() ? words.sentence : upper_first(reason));
-    return text;
+  if (told) {
+    add_sentence(text, words.sentence);
   }
-  const std::string evidence = evidence_text(summary, report);
-  const bool told = summary.confidence >= kGuess;
-  const std::string_view sentence = told ? words.sentence : "What was seen";
-  if (evidence.empty()) {
-    add_sentence(text, told ? sentence : std::string_view());
-  } else {
-    add_sentence(text, fmt::format("{}: {}", sentence, evidence));
+  if (summary.phases.size() > 1) {
+    const bool fine = longest.end_s < kFineClockS;
+    text += fmt::format("{}In the longest phase, {} to {}:", text.empty() ? "" : " ",
+                        format_clock(longest.start_s, fine), format_clock(longest.end_s, fine));
   }
+  const std::string evidence = evidence_of(longest);
+  add_sentence(text, evidence.empty() ? means_text(summary) : evidence);
   const PowerFacts power = power_facts(summary, report);
   if (summary.bottleneck == Bottleneck::kCompute && power.limit == PowerLimit::kAtLimit &&
       power.power_w && power.cap_w) {
@@ -124,7 +100,10 @@ std::string why_text(const ClassSummary& summary, const Report& report) {
                                    "clock",
                                    *power.power_w, *power.cap_w));
   }
-  return text.empty() ? std::string(words.sentence) + "." : text;
+  if (text.empty()) {
+    add_sentence(text, words.sentence);
+  }
+  return text;
 }
 
 std::string player_text(const ClassSummary& summary, const Report& report) {
@@ -146,33 +125,40 @@ std::string player_text(const ClassSummary& summary, const Report& report) {
   return text;
 }
 
-std::string headline_text(const ClassSummary& main, const std::vector<ClassSummary>& classes,
-                          double total_s) {
+/// "; at other times by the shader cores": a second class that is worth the headline, or nothing.
+std::string also_text(const ClassSummary& main, const std::vector<ClassSummary>& classes,
+                      double total_s) {
+  const auto second =
+      std::find_if(classes.begin(), classes.end(), [&main](const ClassSummary& other) {
+        return is_judged(other.bottleneck) && other.bottleneck != main.bottleneck;
+      });
+  const bool worth = is_judged(main.bottleneck) && main.confidence >= kGuess &&
+                     main.seconds < kNotAlone * total_s && second != classes.end() &&
+                     second->seconds >= kWorthNaming * total_s && second->confidence >= kGuess;
+  if (!worth) {
+    return "";
+  }
+  const bool by = class_words(main.bottleneck).headline.rfind("Limited by", 0) == 0;
+  return fmt::format("; at other times {}by {}", by ? "" : "limited ",
+                     class_words(second->bottleneck).limit);
+}
+
+std::string headline_text(const ClassSummary& main, const std::vector<ClassSummary>& classes) {
   const ClassWords& words = class_words(main.bottleneck);
   std::string text(words.headline);
-  if (is_judged(main.bottleneck)) {
-    const auto second =
-        std::find_if(classes.begin(), classes.end(), [&main](const ClassSummary& other) {
-          return is_judged(other.bottleneck) && other.bottleneck != main.bottleneck;
-        });
-    if (main.confidence < kGuess) {
-      return fmt::format("Cannot tell what limited it; {} fits best", words.limit);
-    }
-    const bool idle_first = classes.front().bottleneck == Bottleneck::kIdle;
-    const bool unknown_first = classes.front().bottleneck == Bottleneck::kUnknown;
-    if (idle_first) {
-      text = "Mostly idle, otherwise " + lower_first(text);
-    } else if (unknown_first) {
-      text = "Cannot tell for most of it, otherwise " + lower_first(text);
-    } else if (second != classes.end() && main.seconds < kNotAlone * total_s &&
-               second->seconds >= kWorthNaming * total_s && second->confidence >= kGuess) {
-      const bool by = text.rfind("Limited by", 0) == 0;
-      text += fmt::format("; at other times {}by {}", by ? "" : "limited ",
-                          class_words(second->bottleneck).limit);
-    }
-    if (main.confidence < kLikely) {
-      text = "A guess: " + lower_first(text);
-    }
+  if (!is_judged(main.bottleneck)) {
+    return text;
+  }
+  if (main.confidence < kGuess) {
+    return fmt::format("Cannot tell what limited it; {} fits best", words.limit);
+  }
+  if (main.confidence < kLikely) {
+    text = "A guess: " + lower_first(text);
+  }
+  if (classes.front().bottleneck == Bottleneck::kIdle) {
+    text = "Mostly idle, otherwise " + lower_first(text);
+  } else if (classes.front().bottleneck == Bottleneck::kUnknown) {
+    text = "Cannot tell for most of it, otherwise " + lower_first(text);
   }
   return text;
 }
@@ -188,17 +174,30 @@ std::string how_long_text(const ClassSummary& main, double total_s) {
 }
 
 std::string how_sure_text(const ClassSummary& main) {
-  std::string text = upper_first(analysis::certainty_word(main.confidence));
-  if (main.bottleneck == Bottleneck::kUnknown) {
-    text = "Cannot tell";
-  } else {
-    const double percent = std::floor(100 * main.confidence + 1e-9);
-    text +=
-        fmt::format(": {} of trials with the figures moved within their error gave the same class",
-                    percent >= 100 ? std::string("all") : fmt::format("{:.0f} %", percent));
+  std::string text = "Cannot tell.";
+  if (main.bottleneck != Bottleneck::kUnknown) {
+    text = fmt::format("{} (confidence {:.0f} %).",
+                       upper_first(analysis::certainty_word(main.confidence)),
+                       std::floor(100 * main.confidence + 1e-9));
   }
-  text += ".";
   add_sentence(text, upper_first(main.phases.front()->would_change));
+  return text;
+}
+
+/// The classes beside the main one, most time first.
+std::string next_text(const ClassSummary& main, const std::vector<ClassSummary>& classes,
+                      double total_s) {
+  std::string text;
+  std::size_t count = 0;
+  for (const ClassSummary& summary : classes) {
+    const bool named = count < kMostNext && summary.seconds >= kSmallShare * total_s;
+    if (&summary != &main && named) {
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", class_words(summary.bottleneck).beside,
+                      time_share(summary.seconds, total_s));
+      ++count;
+    }
+  }
   return text;
 }
 
@@ -241,8 +240,16 @@ Answer answer_of(const Report& report) {
     const ClassSummary& main = judged == classes.end() ? classes.front() : *judged;
     answer.bottleneck = main.bottleneck;
     answer.confidence = main.confidence;
-    answer.headline = headline_text(main, classes, answer.total_s);
+    const std::string also = also_text(main, classes, answer.total_s);
+    answer.headline = headline_text(main, classes);
     answer.how_long = how_long_text(main, answer.total_s);
+    answer.first_line =
+        is_judged(main.bottleneck) || main.bottleneck == Bottleneck::kIdle
+            ? fmt::format("{} for {}{}. {}.", answer.headline, answer.how_long, also,
+                          upper_first(analysis::certainty_word(main.confidence)))
+            : fmt::format("{} ({}).", answer.headline, answer.how_long);
+    answer.headline += also;
+    answer.next = next_text(main, classes, answer.total_s);
     answer.why = why_text(main, report);
     answer.player = player_text(main, report);
     answer.developer = main.confidence < kGuess ? "" : class_words(main.bottleneck).developer;
@@ -254,16 +261,15 @@ Answer answer_of(const Report& report) {
                                 .phases = summary.phases.size(),
                                 .confidence = summary.confidence,
                                 .evidence = short_evidence(summary, report)});
-      if (&summary != &main) {
-        answer.next += fmt::format("{}{} {}", answer.next.empty() ? "" : ", ",
-                                   class_words(summary.bottleneck).limit,
-                                   time_share(summary.seconds, answer.total_s));
-      }
     }
     answer.limits = limits_of(answer, report, classes);
   }
+  if (answer.first_line.empty()) {
+    answer.first_line = answer.headline + ".";
+  }
   if (report.gpu.simulated) {
     answer.headline = "SIMULATED: " + lower_first(answer.headline);
+    answer.first_line = "SIMULATED: " + lower_first(answer.first_line);
   }
   return answer;
 }

@@ -36,12 +36,16 @@ struct Answer {
   double confidence = 0;
   double total_s = 0;    ///< of the recording or the selection
   std::string headline;  ///< "Limited by memory bandwidth"; "SIMULATED: ..." of a simulated GPU
+  /// The headline with how long and how sure, for where there is one line: "Limited by memory
+  /// bandwidth for 30:41 of 60:00 (51 %). Sure."
+  std::string first_line;
   std::string how_long;  ///< "30:41 of 60:00 (51 %), in 7 phases"; empty without phases
-  std::string next;  ///< "the CPU or a frame limit 10:34 (18 %), idle 1:02 (2 %)"; empty = no other
-  std::string why;   ///< "Memory bandwidth was the limit: requests in flight 93 % (±1) of ..."
-  std::string player;               ///< what to try; empty where nothing helps
-  std::string developer;            ///< of an engine; empty where nothing helps
-  std::string how_sure;             ///< "Sure.": with the reason and what would change the verdict
+  /// "the CPU or a frame limit 10:34 (18 %), idle 1:02 (2 %)": the next three; empty = no other.
+  std::string next;
+  std::string why;        ///< "Memory bandwidth was the limit. DRAM moved 71 of 73 GB/s ..."
+  std::string player;     ///< what to try; empty where nothing helps
+  std::string developer;  ///< of an engine; empty where nothing helps
+  std::string how_sure;   ///< "Sure.": with the reason and what would change the verdict
   std::vector<std::string> limits;  ///< what could not be judged and what to do about it
   std::vector<ClassTime> classes;   ///< most time first; empty without phases
 };

@@ -12,9 +12,6 @@ namespace {
 
 using analysis::Bottleneck;
 
-/// A share of time that is worth no words.
-constexpr double kSmallShare = 0.01;
-
 void say_unjudged(std::vector<std::string>& limits, const Answer& answer,
                   const std::vector<ClassSummary>& classes) {
   double seconds = 0;
@@ -32,13 +29,13 @@ void say_unjudged(std::vector<std::string>& limits, const Answer& answer,
       }
     }
   }
-  // The answer itself says so when all of it is unknown.
-  if (longest == nullptr || seconds < kSmallShare * answer.total_s ||
-      answer.bottleneck == Bottleneck::kUnknown) {
+  // The answer itself says so when it is unknown.
+  const bool said = answer.bottleneck == Bottleneck::kUnknown || answer.confidence < kGuess;
+  if (longest == nullptr || seconds < kSmallShare * answer.total_s || said) {
     return;
   }
   std::string text = fmt::format("{} could not be judged.", time_share(seconds, answer.total_s));
-  add_sentence(text, longest->evidence.empty() ? "" : upper_first(longest->evidence.front()));
+  add_sentence(text, evidence_of(*longest));
   add_sentence(text, upper_first(longest->would_change));
   limits.push_back(text);
 }
@@ -48,7 +45,8 @@ void say_witness(std::vector<std::string>& limits, const Answer& answer, const R
       std::any_of(answer.classes.begin(), answer.classes.end(), [](const ClassTime& time) {
         return time.bottleneck == Bottleneck::kMemory && time.confidence >= kGuess;
       });
-  if (memory) {
+  // What would change the verdict says it where memory is the answer.
+  if (memory && answer.bottleneck != Bottleneck::kMemory) {
     limits.emplace_back(
         report.session.imported
             ? "Nothing in the imported file tells memory bandwidth from latency: `gputrace record` "
@@ -114,6 +112,17 @@ void say_registers(std::vector<std::string>& limits, const Report& report) {
 }
 
 }  // namespace
+
+std::string evidence_of(const Phase& phase) {
+  constexpr std::string_view kCannotTell = "Cannot tell: ";
+  std::string text;
+  for (const std::string& sentence : phase.evidence) {
+    const bool repeats = sentence.rfind(kCannotTell, 0) == 0;
+    add_sentence(text, upper_first(repeats ? std::string_view(sentence).substr(kCannotTell.size())
+                                           : std::string_view(sentence)));
+  }
+  return text;
+}
 
 std::string time_share(double seconds, double total_s) {
   return fmt::format("{} ({})", format_duration(seconds), format_percent(seconds / total_s));

@@ -17,6 +17,13 @@ inline constexpr double kGuess = 0.5;
   return bottleneck != analysis::Bottleneck::kIdle && bottleneck != analysis::Bottleneck::kUnknown;
 }
 
+/// A share of time that is worth no words.
+inline constexpr double kSmallShare = 0.01;
+
+/// What a phase rests on, in one paragraph, without "Cannot tell: ", which the answer says itself;
+/// may be empty.
+[[nodiscard]] std::string evidence_of(const Phase& phase);
+
 /// "10:34 (18 %)".
 [[nodiscard]] std::string time_share(double seconds, double total_s);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/report/text_format.h"
 #include "cli/report/wording.h"
 
 namespace gputrace::report {
@@ -11,21 +10,32 @@ namespace {
 
 enum class Round { kDown, kNearest, kUp };
 
-/// A positive value with so many digits, without exponent.
-std::string digits_text(double value, int digits, Round round) {
+/// To so many digits.
+double rounded(double value, int digits, Round round) {
   if (!(value > 0) || !std::isfinite(value)) {
-    return value > 0 ? "inf" : "0";
+    return 0;
   }
   const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(value)));
   // An end that is exact up to rounding error stays where it is.
   const double scaled = value * scale;
-  const double whole = round == Round::kDown ? std::floor(scaled + 1e-9)
-                       : round == Round::kUp ? std::ceil(scaled - 1e-9)
-                                             : std::round(scaled);
-  const double rounded = whole / scale;
+  return (round == Round::kDown ? std::floor(scaled + 1e-9)
+          : round == Round::kUp ? std::ceil(scaled - 1e-9)
+                                : std::round(scaled)) /
+         scale;
+}
+
+/// A rounded value with its digits, without exponent.
+std::string digits_text(double value, int digits) {
+  if (!(value > 0)) {
+    return "0";
+  }
   const int decimals =
-      std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(rounded) + 1e-12)));
-  return fmt::format("{:.{}f}", rounded, decimals);
+      std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(value) + 1e-12)));
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string digits_text(double value, int digits, Round round) {
+  return digits_text(rounded(value, digits, round), digits);
 }
 
 std::string of_ridge_text(const analysis::Range& range) {
@@ -37,6 +47,15 @@ std::string of_ridge_text(const analysis::Range& range) {
   }
   return fmt::format("above {} times the ridge",
                      digits_text(range.lower.value_or(0), 2, Round::kDown));
+}
+
+/// Little is not nothing, and nearly all is not all.
+std::string whole_percent(double fraction) {
+  const double percent = 100 * fraction;
+  if (percent > 0 && percent < 0.5) {
+    return "<1 %";
+  }
+  return percent < 100 && percent >= 99.5 ? ">99 %" : fmt::format("{:.0f} %", percent);
 }
 
 void append(std::string& text, std::string_view between, const std::string& part) {
@@ -53,15 +72,16 @@ bool is_known(const analysis::Range& range) {
 std::string range_text(const analysis::Range& range) {
   if (range.lower && range.upper) {
     if (*range.lower == *range.upper) {
-      return digits_text(*range.lower, 3, Round::kNearest);
+      return digits_text(*range.lower, 2, Round::kNearest);
     }
+    // The two ends of a narrow range must not look much further apart than they are.
+    constexpr double kMostWidening = 1.6;
+    const double width = kMostWidening * (*range.upper - *range.lower);
     for (int digits = 2; digits <= 4; ++digits) {
-      std::string lower = digits_text(*range.lower, digits, Round::kDown);
-      const std::string upper = digits_text(*range.upper, digits, Round::kUp);
-      // The two ends of a narrow range must not look further apart than they are.
-      const bool narrow = *range.upper < *range.lower * (1 + 2 * std::pow(10.0, 1 - digits));
-      if (!narrow || digits == 4) {
-        return fmt::format("{} - {}", lower, upper);
+      const double lower = rounded(*range.lower, digits, Round::kDown);
+      const double upper = rounded(*range.upper, digits, Round::kUp);
+      if (upper - lower <= width || digits == 4) {
+        return fmt::format("{} - {}", digits_text(lower, digits), digits_text(upper, digits));
       }
     }
   }
@@ -90,7 +110,7 @@ std::string position_text(const analysis::Position& position) {
 }
 
 std::string busy_text(double busy, const std::optional<analysis::Interval>& interval) {
-  const std::string percent = format_percent(busy);
+  const std::string percent = whole_percent(busy);
   if (!interval) {
     return percent;
   }
