@@ -2,6 +2,7 @@
 // memory traffic allow: relative to the ridge first, arithmetic intensity second.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,37 +30,36 @@ struct Position {
 };
 
 /// How busy fractions go with intensity: a monotone curve a unit (pool adjacent violators), with
-/// the scatter of workloads about it. Made once a calibration.
+/// the scatter of workloads about it, both along it and off it. Made once a calibration. Where the
+/// GPU was active at times, the position is that of these times.
 class PositionModel {
  public:
-  /// Needs a family of points over intensity in which at least one unit moves.
+  /// Needs a family of at least four intensities over two octaves in which some unit moves. Points
+  /// that are suspect, or without an intensity or units, are left out.
   [[nodiscard]] static std::optional<PositionModel> make(const Calibration& calibration);
 
-  /// Absent when the busy fractions fit nowhere on the curve, or no unit of it was recorded.
+  /// Absent when the calibration was refused, the busy fractions fit nowhere on the curve, or no
+  /// unit of it was recorded. An interval that touches a flat end of the curve has no end there.
   [[nodiscard]] std::optional<Position> place(std::span<const BusyUnit> units,
                                               const CalibrationFit& fit) const;
-  /// Spread of workloads about the curve, 0 to 1, that the widths come from.
-  [[nodiscard]] double scatter() const { return scatter_; }
+  /// Standard deviation of a unit's busy fraction from the curve that the widths come from.
+  [[nodiscard]] double scatter() const;
 
  private:
-  struct Curve {
-    UnitKey key;
-    std::vector<double> busy;      ///< at `octaves_`
-    std::vector<double> variance;  ///< of the calibration itself
-  };
+  struct Curves;
 
-  std::vector<double> octaves_;  ///< log2 of intensity over the ridge's
-  std::vector<Curve> curves_;
+  std::shared_ptr<const Curves> curves_;
   double ridge_ = 0;
-  double scatter_ = 0;
 };
 
-/// What memory traffic alone allows: bytes are known, and intensity <= peak / bytes.
+/// What memory traffic alone allows: bytes are known, and intensity <= peak / bytes. Absent without
+/// bytes.
 [[nodiscard]] std::optional<Position> place_by_bytes(const MemoryWitness& witness,
                                                      const std::optional<Ceiling>& compute,
                                                      const std::optional<Ceiling>& bandwidth);
 
-/// Both together: bytes from the witness, intensity from the curve within the bound.
+/// Both together: bytes from the witness, intensity from the curve within the bound. Where they
+/// contradict each other the bytes are followed, and a note says so.
 [[nodiscard]] std::optional<Position> combine(const std::optional<Position>& by_curve,
                                               const std::optional<Position>& by_bytes);
 

@@ -1,0 +1,153 @@
+#include "cli/analysis/position.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/analysis/position_curves.h"
+
+namespace gputrace::analysis {
+namespace {
+
+/// Squared distance over the number of units from which on a stretch is unlike the calibration's
+/// workloads: widened up to the second, no answer beyond.
+constexpr double kUnlike = 2.5;
+constexpr double kFitsNowhere = 16;
+/// Below it a note says that the position is that of the active time.
+constexpr double kMostlyActive = 0.9;
+
+/// Places [first, last] on the curve.
+struct Span {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// An interval that touches a flat end holds all of it.
+Span with_flat_ends(const BusyCurves& curves, Span span) {
+  if (span.first <= curves.flat_until()) {
+    span = {0, std::max(span.last, curves.flat_until())};
+  }
+  if (span.last >= curves.flat_from()) {
+    span = {std::min(span.first, curves.flat_from()), curves.mean().octaves.size() - 1};
+  }
+  return span;
+}
+
+Span widened(const BusyCurves& curves, Span span, double octaves) {
+  const auto& places = curves.mean().octaves;
+  const double low = places[span.first] - octaves;
+  const double high = places[span.last] + octaves;
+  while (span.first > 0 && places[span.first] > low) {
+    --span.first;
+  }
+  while (span.last + 1 < places.size() && places[span.last] < high) {
+    ++span.last;
+  }
+  return span;
+}
+
+}  // namespace
+
+struct PositionModel::Curves {
+  std::optional<BusyCurves> of_active;
+  BusyCurves plain;
+};
+
+std::optional<PositionModel> PositionModel::make(const Calibration& calibration) {
+  const auto ridge = ridge_of(calibration);
+  if (!ridge) {
+    return std::nullopt;
+  }
+  const auto curves_of = [&](bool of_active) -> std::optional<BusyCurves> {
+    auto known = known_points(calibration, *ridge, of_active);
+    return known ? BusyCurves::make(std::move(*known)) : std::nullopt;
+  };
+  auto plain = curves_of(false);
+  if (!plain) {
+    return std::nullopt;
+  }
+  PositionModel model;
+  model.ridge_ = *ridge;
+  model.curves_ = std::make_shared<const Curves>(Curves{curves_of(true), std::move(*plain)});
+  return model;
+}
+
+double PositionModel::scatter() const {
+  return (curves_->of_active ? *curves_->of_active : curves_->plain).scatter().busy;
+}
+
+std::optional<Position> PositionModel::place(std::span<const BusyUnit> units,
+                                             const CalibrationFit& fit) const {
+  if (fit.use == CalibrationUse::kRefused) {
+    return std::nullopt;
+  }
+  const BusyCurves& curves =
+      curves_->of_active && has_active(units) ? *curves_->of_active : curves_->plain;
+  const RecordedUnits recorded = recorded_units(units, curves.known());
+  if (recorded.index.empty()) {
+    return std::nullopt;
+  }
+  const Likelihoods fitted = likelihoods(curves.mean(), recorded, curves.scatter());
+  if (!(fitted.distance <= kFitsNowhere)) {
+    return std::nullopt;
+  }
+  const std::vector<double>& likelihood = fitted.log_likelihood;
+  const auto best = static_cast<std::size_t>(
+      std::max_element(likelihood.begin(), likelihood.end()) - likelihood.begin());
+  Position position;
+  double threshold = curves.threshold();
+  if (fitted.distance > kUnlike) {
+    threshold *= fitted.distance;
+    position.notes.emplace_back("unlike the workloads of the calibration: widened");
+  }
+  Span span{best, best};
+  for (std::size_t i = 0; i < likelihood.size(); ++i) {
+    if (likelihood[best] - likelihood[i] <= threshold) {
+      span.first = std::min(span.first, i);
+      span.last = std::max(span.last, i);
+    }
+  }
+  span = with_flat_ends(curves, widened(curves, span, fit.widen_octaves));
+  const auto& octaves = curves.mean().octaves;
+  for (const OffRoof& workload : curves.known().off_roof) {
+    const bool below = !workload.octave || *workload.octave < octaves[span.first];
+    if (below && distance(workload.units, recorded, curves.scatter()) <= kUnlike) {
+      while (span.first > 0 && (!workload.octave || octaves[span.first] > *workload.octave)) {
+        --span.first;
+      }
+      span = with_flat_ends(curves, span);
+      position.notes.push_back(
+          fmt::format("like {} as well, which does not reach the roof: the intensity may be lower",
+                      workload.name));
+    }
+  }
+  if (span.first > 0) {
+    position.of_ridge.lower = std::exp2(octaves[span.first]);
+    position.intensity.lower = *position.of_ridge.lower * ridge_ * fit.ridge_ratio;
+  }
+  if (span.last + 1 < octaves.size()) {
+    position.of_ridge.upper = std::exp2(octaves[span.last]);
+    position.intensity.upper = *position.of_ridge.upper * ridge_ * fit.ridge_ratio;
+  }
+  if (!position.of_ridge.lower && !position.of_ridge.upper) {
+    position.notes.emplace_back("the busy fractions suit every intensity");
+  }
+  if (fit.use == CalibrationUse::kScaled || fit.widen_octaves > 0) {
+    position.notes.push_back(fit.why);
+  }
+  if (!curves.is_scatter_measured()) {
+    position.notes.push_back(fmt::format(
+        "{} of workload in the calibration: too few to measure how workloads scatter, so widened",
+        curves.known().families.size() == 1
+            ? "one kind"
+            : fmt::format("{} kinds", curves.known().families.size())));
+  }
+  if (curves.known().of_active && recorded.active.value_or(1) < kMostlyActive) {
+    position.notes.push_back(fmt::format("of the {:.0f} % of the time in which the GPU was active",
+                                         100 * recorded.active.value_or(1)));
+  }
+  return position;
+}
+
+}  // namespace gputrace::analysis
