@@ -101,6 +101,20 @@ class Layer {
     }
   }
 
+  /// At the ends of the bar: the strip has one line.
+  [[nodiscard]] std::vector<LabelPlace> places_beside(const PhaseMark& mark, double width) const {
+    const Point at = point_of(mark);
+    const analysis::Range& range = mark.position.intensity;
+    const double from = positive(range.lower) ? px(*range.lower) : at.x - kArrow;
+    const double to = positive(range.upper) ? px(*range.upper) : at.x + kArrow;
+    const double y = at.y + 4;
+    std::vector<LabelPlace> places{{to + 8, y, 0}, {from - 8 - width, y, 0}};
+    for (double x = frame_.right - width - 4; x > frame_.left; x -= width / 2) {
+      places.push_back({x, y, 0});
+    }
+    return places;
+  }
+
  private:
   [[nodiscard]] double px(double intensity) const {
     return std::clamp(frame_.left + frame_.x.at(intensity), frame_.left, frame_.right);
@@ -248,10 +262,14 @@ std::string label_phases(const std::vector<PhaseMark>& marks, const PhaseFrame& 
     const auto at = layer.point_of(*one.mark);
     const double width = LabelPlacer::width_of(text);
     const double radius = radius_of(*one.mark);
-    const LabelPlace place = labels.place(text, places_around(at.x, at.y, width, radius));
+    std::vector<LabelPlace> places = places_around(at.x, at.y, width, radius);
+    if (is_in_strip(*one.mark)) {
+      places = layer.places_beside(*one.mark, width);
+    }
+    const LabelPlace place = labels.place(text, places);
     const double near_x = std::clamp(at.x, place.x, place.x + width);
     const double near_y = std::clamp(at.y, place.y - 9, place.y + 2);
-    if (std::hypot(near_x - at.x, near_y - at.y) > radius + 8) {
+    if (!is_in_strip(*one.mark) && std::hypot(near_x - at.x, near_y - at.y) > radius + 8) {
       out += fmt::format(
           "<line class=\"lead\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" "
           "y2=\"{:.1f}\"/>",

@@ -32,6 +32,8 @@ constexpr double kToldApart = 1.2;
 
 constexpr std::size_t kWideName = 40;
 constexpr std::size_t kNarrowName = 20;
+/// Times lower than the lowest phase: its label stands there.
+constexpr double kRoomBelow = 1.6;
 constexpr double kTop = 62;
 constexpr double kPageTop = 34;
 constexpr double kBelow = 46;
@@ -80,7 +82,7 @@ analysis::Roofline with_phases(const RooflinePlot& plot) {
       const PlotPlace place = place_of(mark);
       roofline.points.push_back({.label = "",
                                  .intensity = place.intensity,
-                                 .gflops = place.gflops,
+                                 .gflops = place.gflops / kRoomBelow,
                                  .lower = std::nullopt,
                                  .upper = std::nullopt});
     }
@@ -208,8 +210,9 @@ class Drawing {
           frame_.left - 7, py(tick) + 4, format_three_digits(tick));
     }
     if (has_strip_) {
-      for (double x = frame_.left; x < frame_.right; x += kStripBelow) {
-        labels_.keep_free(x, frame_.bottom + kTickBelow, 2);
+      for (double x = frame_.left; x < frame_.right; x += kTickBelow / 2) {
+        labels_.keep_free(x, frame_.bottom, 1);
+        labels_.keep_free(x, frame_.bottom + kTickBelow - 4, 4);
       }
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">rate ?</text>\n",
           frame_.left - 7, phase_frame_.strip_y + 4);

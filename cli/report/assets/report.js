@@ -68,7 +68,7 @@ function clock(seconds, fine) {
   const h = Math.floor(whole / 3600), m = Math.floor(whole / 60) % 60;
   return (h ? h + ':' + two(m) : m) + ':' + two(whole % 60) + (fine ? '.' + tenths % 10 : '');
 }
-const short = seconds => seconds < 10 ? +seconds.toFixed(2) + ' s' : clock(seconds, false);
+const short = seconds => seconds < 120 ? +seconds.toFixed(seconds < 10 ? 2 : 0) + ' s' : clock(seconds, false);
 
 // The heat map.
 let rows = [];  // {unit, y} of what is shown
