@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -15,12 +14,12 @@
 #include "cli/commands/bench/bench_run.h"
 #include "cli/commands/bench/bench_session.h"
 #include "cli/commands/command.h"
-#include "cli/commands/pending_file.h"
 #include "cli/commands/report/machine_report.h"
 #include "cli/commands/roofline/power_run.h"
 #include "cli/commands/roofline/roofline_options.h"
 #include "cli/commands/roofline/shell_words.h"
 #include "cli/commands/standard_output.h"
+#include "cli/commands/write_document.h"
 #include "cli/report/bench_json.h"
 #include "cli/report/bench_text.h"
 #include "cli/report/roofline_plot.h"
@@ -48,19 +47,7 @@ Status write_svg(const report::RooflinePlot& plot, const std::filesystem::path& 
         ErrorCode::kNotFound,
         fmt::format("{}: no ceiling was measured, so there is nothing to draw", path.string()));
   }
-  auto pending = PendingFile::create(path, store::OnExisting::kReplace);
-  if (!pending) {
-    return tl::unexpected(pending.error());
-  }
-  std::FILE* file = std::fopen(pending->path().c_str(), "wxe");  // x: never through a link
-  if (file == nullptr) {
-    return fail_errno(errno, "cannot write " + pending->path().string());
-  }
-  const bool written = std::fwrite(svg.data(), 1, svg.size(), file) == svg.size();
-  if (const bool closed = std::fclose(file) == 0; !written || !closed) {
-    return fail_errno(errno, "cannot write " + pending->path().string());
-  }
-  return pending->keep();
+  return write_document(path, svg);
 }
 
 /// Into the sweep, which they are for.
