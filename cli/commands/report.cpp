@@ -17,6 +17,8 @@
 #include "cli/commands/session_folder.h"
 #include "cli/commands/standard_output.h"
 #include "cli/commands/text_options.h"
+#include "cli/commands/write_document.h"
+#include "cli/report/html.h"
 #include "cli/report/render_json.h"
 #include "cli/report/render_text.h"
 #include "cli/report/terminal_text.h"
@@ -39,6 +41,9 @@ Options:
   --json          print JSON (schema gputrace.report/1) instead of text; with
                   --since one document a line. Of a roofline or a bench its
                   results (gputrace.bench/1)
+  --html FILE     write a page for browsers into FILE instead, replacing it: all
+                  of the report with the roofline, and units and sensors over
+                  time. It needs no network
   --from TIME     leave out what was before TIME: seconds (12.5) or 1:30 from
                   the session's start
   --to TIME       leave out what was from TIME on
@@ -80,6 +85,7 @@ struct Arguments {
   std::optional<std::filesystem::path> file;
   std::optional<std::int64_t> since_realtime_ns;
   bool json = false;
+  std::optional<std::filesystem::path> html;
   report::TextOptions text;
   ReportOptions options;
 };
@@ -100,6 +106,20 @@ Status parse_span(const cxxopts::ParseResult& parsed, ReportOptions& options) {
   if (options.from_s && options.to_s && *options.from_s >= *options.to_s) {
     return fail(ErrorCode::kUsage, "--from must be before --to");
   }
+  return {};
+}
+
+Status parse_html(const cxxopts::ParseResult& parsed, Arguments& arguments) {
+  if (parsed.count("html") == 0) {
+    return {};
+  }
+  for (const char* name : {"json", "since"}) {
+    if (parsed.count(name) > 0) {
+      return fail(ErrorCode::kUsage, fmt::format("--html and --{} do not go together", name));
+    }
+  }
+  arguments.html = parsed["html"].as<std::string>();
+  arguments.options.timeline = true;
   return {};
 }
 
@@ -124,9 +144,9 @@ Status parse_since(const cxxopts::ParseResult& parsed, Arguments& arguments) {
 Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   cxxopts::Options options("gputrace report");
   const auto text = [] { return cxxopts::value<std::string>(); };
-  options.add_options()("json", "")("from", "", text())("to", "", text())("since", "", text())(
-      "regdb", "", text())("color", "", text()->default_value("auto"))("ascii", "")("h,help", "")(
-      "file", "", text());
+  options.add_options()("json", "")("html", "", text())("from", "", text())("to", "", text())(
+      "since", "", text())("regdb", "", text())("color", "", text()->default_value("auto"))(
+      "ascii", "")("h,help", "")("file", "", text());
   options.parse_positional({"file"});
   const Result<cxxopts::ParseResult> parsed = parse_arguments(options, words);
   if (!parsed) {
@@ -151,6 +171,9 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   }
   if (parsed->count("file") > 0) {
     arguments.file = (*parsed)["file"].as<std::string>();
+  }
+  if (const Status status = parse_html(*parsed, arguments); !status) {
+    return tl::unexpected<Error>(status.error());
   }
   if (const Status status = parse_since(*parsed, arguments); !status) {
     return tl::unexpected<Error>(status.error());
@@ -188,6 +211,9 @@ Status print_session(const store::SessionReader& session, const std::filesystem:
   const Result<report::Report> built = build_report(session, path, regdb, wanted.options);
   if (!built) {
     return tl::unexpected<Error>(built.error());
+  }
+  if (wanted.html) {
+    return write_document(*wanted.html, report::render_html(*built, {.version = GPUTRACE_VERSION}));
   }
   if (wanted.json) {
     return write_stdout(report::render_json(*built, wanted.since_realtime_ns

@@ -80,6 +80,7 @@ complete -c gputrace -n '__fish_seen_subcommand_from record' -l pid -x -a '(__fi
 complete -c gputrace -n '__fish_seen_subcommand_from record' -a '(__fish_complete_subcommand --fcs-skip=2)'
 
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l json -d 'Print JSON'
+complete -c gputrace -n '__fish_seen_subcommand_from report' -l html -r -F -d 'Write a page for browsers into this file'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l from -x -d 'Leave out what was before'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l to -x -d 'Leave out what was from then on'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l since -x -d 'What the service recorded since then'
