@@ -10,6 +10,7 @@
 #include "kernels/bench/tests/latency.h"
 #include "kernels/bench/tests/occupancy.h"
 #include "kernels/bench/tests/texture.h"
+#include "kernels/bench/validation_tests.h"
 
 namespace gputrace::bench {
 
@@ -60,7 +61,8 @@ std::vector<KernelCase> all_cases(const vulkan::DeviceFacts& facts) {
   for (const KernelCase& kernel : cases) {
     ids.insert(kernel.id);
   }
-  for (const std::vector<BenchTest>* const tests : {&bench_tests(), &calibration_tests()}) {
+  for (const std::vector<BenchTest>* const tests :
+       {&bench_tests(), &calibration_tests(), &validation_tests()}) {
     for (const BenchTest& test : *tests) {
       for (KernelCase& kernel : test.cases(facts)) {
         if (ids.insert(kernel.id).second) {

@@ -52,7 +52,7 @@ class Measurement {
   Measurement(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
               std::vector<RooflinePoint> points)
       : progress_(progress), kernels_(std::move(kernels)), points_(std::move(points)) {
-    if (!progress.context.runner.simulated()) {
+    if (!progress.context.runner.simulated() && !progress.context.additions_per_ns) {
       add_additions();
     }
     proven_.resize(kernels_.size());

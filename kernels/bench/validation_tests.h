@@ -13,9 +13,9 @@ namespace gputrace::bench {
 ///
 /// | id | labels | FLOP/B of DRAM | truth |
 /// |---|---|---|---|
-/// | validation.lbm | lbm.fp32, lbm.fp16 | 1.07, 3.14 | bandwidth |
+/// | validation.lbm | lbm.fp32, lbm.fp16 | 1.13, 2.26 | bandwidth |
 /// | validation.stencil | stencil.5point | 0.74 | bandwidth |
-/// | validation.matmul | matmul.tile64, .tile128, .tile256 | 16, 32, 64 | by the ridge |
+/// | validation.matmul | matmul.tile64, .tile128, .tile256 | 15.5, 30, 57 | by the ridge |
 /// | validation.nbody | nbody | far beyond any ridge | compute |
 ///
 /// A context that calibration_tests() were run with spares the measurement of fp32 additions.

@@ -32,11 +32,24 @@ analysis::TestResult measure_workloads(TestContext& context, analysis::TestResul
   return std::move(tests.front());
 }
 
+namespace {
+
+bool is_same_code(const KernelCase& a, const KernelCase& b) {
+  const auto format = [](const KernelCase& kernel) {
+    return kernel.target ? std::optional(kernel.target->format) : std::nullopt;
+  };
+  return a.shader == b.shader && a.constants == b.constants && a.subgroup_size == b.subgroup_size &&
+         a.blend == b.blend && format(a) == format(b);
+}
+
+}  // namespace
+
 std::vector<KernelCase> kernels_of(const std::vector<Workload>& workloads) {
   std::vector<KernelCase> kernels;
   for (const Workload& workload : workloads) {
     const KernelCase& kernel = workload.sized.kernel;
-    if (std::ranges::find(kernels, kernel.id, &KernelCase::id) == kernels.end()) {
+    if (std::ranges::none_of(
+            kernels, [&](const KernelCase& other) { return is_same_code(kernel, other); })) {
       kernels.push_back(kernel);
     }
   }

@@ -22,7 +22,7 @@ struct Workload {
                                                      analysis::TestResult head,
                                                      std::vector<Workload> workloads, WorkOf work);
 
-/// The kernels of workloads, once each.
+/// One kernel for each code that the workloads need: others differ in their data and sizes alone.
 [[nodiscard]] std::vector<KernelCase> kernels_of(const std::vector<Workload>& workloads);
 
 /// A case whose stimulus says what DRAM moves, in bytes a thread of a launch.

@@ -61,6 +61,7 @@ std::function<Stimulus(const Launch&)> stimulus_of(const KernelCase& kernel, Ari
   fixed.arithmetic = arithmetic;
   fixed.access = memory.access;
   fixed.footprint_bytes = memory.footprint_bytes;
+  fixed.waves_per_simd = memory.waves_per_simd;
   struct Amount {
     double per_trip = 0;
     double once = 0;

@@ -66,6 +66,7 @@ struct MemoryUseOfKernel {
   bool step_each_trip = false;  ///< else one dependent step a thread
   /// Stores go to a few places again and again: none of them reaches memory.
   bool stores_stay_in_cache = false;
+  std::uint32_t waves_per_simd = 0;  ///< of 64, that RADV's registers on RDNA allow; 0 = all
 };
 
 /// For KernelCase::stimulus. The case's formula must be complete.

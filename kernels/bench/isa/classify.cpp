@@ -43,8 +43,34 @@ struct Arithmetic {
   unsigned count;
 };
 
+/// The operand of that number, 0 = where the result goes; empty for one that is not there.
+std::string_view operand(std::string_view operands, std::size_t number) {
+  for (; number > 0; --number) {
+    const std::size_t comma = operands.find(',');
+    if (comma == std::string_view::npos) {
+      return {};
+    }
+    operands.remove_prefix(comma + 1);
+  }
+  operands = operands.substr(0, operands.find(','));
+  operands.remove_prefix(std::min(operands.find_first_not_of(' '), operands.size()));
+  return operands.substr(0, operands.find(' '));
+}
+
+/// A multiply-add that converts halves on the way. RADV joins conversions with any arithmetic so:
+/// an addition is one by 1.0, a product one plus zero (ACO's combine_mad_mix).
+Arithmetic mixed_operation(std::string_view operands) {
+  constexpr auto kZeros = std::to_array<std::string_view>({"0", "-0", "neg(0)", "0x80000000"});
+  constexpr std::size_t kAddend = 3;
+  if (operand(operands, 1) == "1.0" || operand(operands, 2) == "1.0") {
+    return {Operation::kAddF32, 1};
+  }
+  return {is_one_of(operand(operands, kAddend), kZeros) ? Operation::kMulF32 : Operation::kFmaF32,
+          1};
+}
+
 /// `name` without "v_" and "pk_".
-std::optional<Arithmetic> float_operation(std::string_view name) {
+std::optional<Arithmetic> float_operation(std::string_view name, std::string_view operands) {
   constexpr auto kFma = std::to_array<std::string_view>(
       {"fma", "fmac", "fmaak", "fmamk", "mad", "mac", "madak", "madmk", "fma_legacy", "fmac_legacy",
        "mad_legacy", "mac_legacy", "fma_dx9_zero", "fmac_dx9_zero"});
@@ -54,7 +80,7 @@ std::optional<Arithmetic> float_operation(std::string_view name) {
   constexpr auto kAdd = std::to_array<std::string_view>({"add", "sub", "subrev"});
   constexpr auto kMul = std::to_array<std::string_view>({"mul", "mul_legacy", "mul_dx9_zero"});
   if (is_one_of(name, kMix)) {
-    return Arithmetic{Operation::kFmaF32, 1};
+    return mixed_operation(operands);
   }
   constexpr std::size_t kTypeSize = 4;  // "_f32"
   if (name.size() <= kTypeSize) {
@@ -102,7 +128,7 @@ std::optional<Arithmetic> integer_operation(std::string_view name) {
   return name == "add3_u32" ? std::optional(Arithmetic{Operation::kAddI32, 2}) : std::nullopt;
 }
 
-Classified vector_alu(std::string_view name) {
+Classified vector_alu(std::string_view name, std::string_view operands) {
   Classified result{Unit::kVectorAlu, std::nullopt, 0, false};
   name = without_encoding(name);
   take_prefix(name, "dual_");
@@ -117,7 +143,7 @@ Classified vector_alu(std::string_view name) {
     return result;
   }
   const bool is_packed = take_prefix(name, "pk_");
-  auto found = float_operation(name);
+  auto found = float_operation(name, operands);
   if (!found && !is_packed) {
     found = integer_operation(name);
   }
@@ -215,7 +241,7 @@ Classified shared(std::string_view name) {
 Classified classify(std::string_view mnemonic, std::string_view operands) {
   std::string_view name = mnemonic;
   if (take_prefix(name, "v_")) {
-    return vector_alu(name);
+    return vector_alu(name, operands);
   }
   if (take_prefix(name, "buffer_") || take_prefix(name, "tbuffer_") ||
       take_prefix(name, "global_") || take_prefix(name, "flat_")) {

@@ -26,9 +26,9 @@ struct Classified {
 };
 
 /// A mnemonic of GCN 3 to RDNA 4 in its spelling by LLVM, of a pair one half. fma() that the
-/// compiler made an unfused multiply-add (v_mad_f32 of GCN) is an FMA, as is v_fma_mix_f32. A
-/// formatted load or store counts by its components of four bytes. `operands` tell exports of
-/// pixels from others.
+/// compiler made an unfused multiply-add (v_mad_f32 of GCN) is an FMA, as is v_fma_mix_f32 unless a
+/// factor is 1 (an addition) or the addend 0 (a product). A formatted load or store counts by its
+/// components of four bytes. `operands` tell exports of pixels from others.
 [[nodiscard]] Classified classify(std::string_view mnemonic, std::string_view operands);
 
 inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kSharedAtomic) + 1;

@@ -50,6 +50,16 @@ TEST_CASE("additions and multiplications are told apart by type") {
   CHECK(told("v_lshlrev_b32_e32") == "-");
 }
 
+TEST_CASE("a multiply-add that converts halves is what it computes") {
+  CHECK(told("v_fma_mix_f32", "v2, s6, v2, v61 op_sel_hi:[0,1,0]") == "1 FMA fp32");
+  CHECK(told("v_fma_mix_f32", "v28, 1.0, v46, -v47 op_sel_hi:[0,1,1]") == "1 add fp32");
+  CHECK(told("v_fma_mix_f32", "v28, v46, 1.0, v47 op_sel_hi:[1,0,1]") == "1 add fp32");
+  CHECK(told("v_fma_mix_f32", "v5, v6, v7, neg(0) op_sel_hi:[1,0,0]") == "1 multiply fp32");
+  CHECK(told("v_fma_mixlo_f16", "v5, v6, v7, v8") == "1 FMA fp32");
+  // The first operand is where the result goes.
+  CHECK(told("v_fma_mix_f32", "v5, v6, v7, 1.0") == "1 FMA fp32");
+}
+
 TEST_CASE("dot products and matrices") {
   CHECK(told("v_dot4_i32_i8") == "1 dot product int8");
   CHECK(told("v_dot4_i32_iu8") == "1 dot product int8");
