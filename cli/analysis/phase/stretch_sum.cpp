@@ -52,7 +52,7 @@ void ThinnedCells::append(const ThinnedCells& later) {
 }
 
 void ThinnedCells::clear() {
-  cells_ = {};
+  std::vector<Cell>().swap(cells_);  // an assignment would keep the memory
   in_last_ = 0;
 }
 
