@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/commands/arguments.h"
+#include "cli/commands/bench/machine_folder.h"
 #include "cli/commands/command.h"
 #include "cli/commands/report/background_files.h"
 #include "cli/commands/report/machine_report.h"
@@ -50,6 +51,10 @@ Options:
   --since TIME    "2 h ago", "30 min ago", "14:00", "yesterday 14:00",
                   "2026-11-30 14:00" (local time) or RFC 3339. Needs background
                   monitoring, which is off by default, and the group gputrace
+  --calibration FILE
+                  place phases on the roofline by this calibration (default: the
+                  newest of `gputrace calibrate` that fits GPU, clock and power)
+  --scenes        with --json: the stretches that each phase is made of
   --regdb DIR     take names and meanings of the bits from *.reg files in DIR
   --color WHEN    always, never or auto (default: in a terminal, unless NO_COLOR
                   is set or TERM is dumb)
@@ -145,8 +150,8 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   cxxopts::Options options("gputrace report");
   const auto text = [] { return cxxopts::value<std::string>(); };
   options.add_options()("json", "")("html", "", text())("from", "", text())("to", "", text())(
-      "since", "", text())("regdb", "", text())("color", "", text()->default_value("auto"))(
-      "ascii", "")("h,help", "")("file", "", text());
+      "since", "", text())("calibration", "", text())("scenes", "")("regdb", "", text())(
+      "color", "", text()->default_value("auto"))("ascii", "")("h,help", "")("file", "", text());
   options.parse_positional({"file"});
   const Result<cxxopts::ParseResult> parsed = parse_arguments(options, words);
   if (!parsed) {
@@ -168,6 +173,13 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
   }
   if (parsed->count("regdb") > 0) {
     arguments.options.regdb_folder = (*parsed)["regdb"].as<std::string>();
+  }
+  if (parsed->count("calibration") > 0) {
+    arguments.options.calibration = (*parsed)["calibration"].as<std::string>();
+  }
+  arguments.options.scenes = parsed->count("scenes") > 0;
+  if (const Result<std::filesystem::path> sessions = sessions_folder()) {
+    arguments.options.machine_folder = machine_folder(*sessions);
   }
   if (parsed->count("file") > 0) {
     arguments.file = (*parsed)["file"].as<std::string>();

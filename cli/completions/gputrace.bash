@@ -13,7 +13,7 @@ _gputrace_options() {
     list) echo "--json --all --help" ;;
     mark) echo "--help" ;;
     record) echo "--output --force --label --quiet --gpu --rate --sensor-rate --source --wait --no-daemon --duration --pid --help" ;;
-    report) echo "--json --html --from --to --since --regdb --color --ascii --help" ;;
+    report) echo "--json --html --from --to --since --calibration --scenes --regdb --color --ascii --help" ;;
     roofline) echo "--device --gpu --quick --method --json --svg --no-save --color --ascii --power --set-power --restore-power --max-temp --dry-run --help" ;;
     sql) echo "--json --csv --timeout --help" ;;
     status) echo "--json --help" ;;
@@ -24,7 +24,7 @@ _gputrace_options() {
 _gputrace_value() {
   local option=$1 word=$2
   case $option in
-    -o | --output | --gpu-metrics | --html | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    -o | --output | --gpu-metrics | --html | --svg | --calibration) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --regdb | --sysfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
     --source) mapfile -t COMPREPLY < <(compgen -W "auto drm debugfs bar" -- "$word") ;;
     --family) mapfile -t COMPREPLY < <(compgen -W "gfx1103_r1 gfx1100 navi21 rembrandt vega10" -- "$word") ;;

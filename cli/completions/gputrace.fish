@@ -84,6 +84,8 @@ complete -c gputrace -n '__fish_seen_subcommand_from report' -l html -r -F -d 'W
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l from -x -d 'Leave out what was before'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l to -x -d 'Leave out what was from then on'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l since -x -d 'What the service recorded since then'
+complete -c gputrace -n '__fish_seen_subcommand_from report' -l calibration -r -F -d 'Place phases by this calibration'
+complete -c gputrace -n '__fish_seen_subcommand_from report' -l scenes -d 'With --json: what phases are made of'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l regdb -r -F -d 'Registers from this folder'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l ascii -d 'Nothing beyond ASCII'

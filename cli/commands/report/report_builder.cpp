@@ -9,7 +9,7 @@
 #include "cli/commands/report/report_sampling.h"
 #include "cli/commands/report/report_units.h"
 #include "cli/commands/report/report_warnings.h"
-#include "cli/commands/report/session_grid.h"
+#include "cli/commands/report/report_phases.h"
 #include "cli/report/text_format.h"
 
 namespace gputrace::commands {
@@ -335,6 +335,9 @@ Result<report::Report> build_report(const store::SessionReader& session,
                         "leave out --regdb for the built-in ones."});
   }
   report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
+  if (Status status = add_phases(added.recording, *sensors, options, report); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
   return report;
 }
 
