@@ -113,6 +113,20 @@ bool html_has_plots() {
   return !asset("uPlot.iife.min.js").empty();
 }
 
+std::string prose(std::string_view text) {
+  std::string result;
+  while (true) {
+    const std::size_t open = text.find('`');
+    const std::size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
+    if (close == std::string_view::npos) {
+      return result + safe(text);
+    }
+    result += fmt::format("{}<code>{}</code>", safe(text.substr(0, open)),
+                          safe(text.substr(open + 1, close - open - 1)));
+    text.remove_prefix(close + 1);
+  }
+}
+
 PageSpan page_span(const Report& report) {
   PageSpan span;
   span.start_s = report.selection ? report.selection->from_s : 0;

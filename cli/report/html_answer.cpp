@@ -75,15 +75,20 @@ void add_crumb(HtmlPage& page, const Report& report) {
   page.raw("</p>\n");
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  return text;
+}
+
 /// With what was the limit in bold. The crumb says already what is simulated.
 void add_heading(HtmlPage& page, const Answer& answer) {
   constexpr std::string_view kSimulated = "SIMULATED: ";
   std::string headline = answer.headline;
   if (headline.starts_with(kSimulated)) {
     headline.erase(0, kSimulated.size());
-    if (!headline.empty() && headline[0] >= 'a' && headline[0] <= 'z') {
-      headline[0] = static_cast<char>(headline[0] - 'a' + 'A');
-    }
+    headline = capitalised(std::move(headline));
   }
   const std::string_view limit =
       answer.bottleneck ? limit_words(*answer.bottleneck) : std::string_view();
@@ -100,21 +105,17 @@ void add_heading(HtmlPage& page, const Answer& answer) {
 std::string lead_in_bold(std::string_view text) {
   const std::size_t end = text.find_first_of(".;:,");
   if (end == std::string_view::npos) {
-    return safe(text);
+    return prose(text);
   }
   const bool sentence = text[end] == '.';
   const std::size_t cut = sentence ? end + 1 : end;
-  return fmt::format("<b>{}</b>{}", safe(text.substr(0, cut)), safe(text.substr(cut)));
+  return fmt::format("<b>{}</b>{}", safe(text.substr(0, cut)), prose(text.substr(cut)));
 }
 
 void add_line(HtmlPage& page, std::string_view label, std::string_view markup) {
   if (!markup.empty()) {
     page.add("<dt>{}</dt><dd>{}</dd>\n", label, markup);
   }
-}
-
-std::string sentence(std::string text) {
-  return text.empty() || text.back() == '.' ? text : text + ".";
 }
 
 }  // namespace
@@ -125,27 +126,26 @@ void add_answer(HtmlPage& page, const Report& report, const Answer& answer) {
   page.raw("<dl class=\"answer\">\n");
   std::string how_long;
   if (!answer.how_long.empty()) {
-    const std::size_t of = answer.how_long.find(" of ");
-    const std::size_t bold = of == std::string::npos ? 0 : of;
-    how_long = fmt::format("<b>{}</b>{}", safe(answer.how_long.substr(0, bold)),
-                           safe(sentence(answer.how_long.substr(bold))));
+    const std::size_t of = std::min(answer.how_long.find(" of "), answer.how_long.size());
+    how_long = fmt::format("<b>{}</b>{}.", safe(capitalised(answer.how_long.substr(0, of))),
+                           safe(answer.how_long.substr(of)));
     if (!answer.next.empty()) {
-      how_long += " Next: " + safe(sentence(answer.next));
+      how_long += fmt::format(" Next: {}.", safe(answer.next));
     }
   }
   add_line(page, "How long", how_long);
   std::string to_try = answer.player.empty() ? "" : lead_in_bold(answer.player);
   if (!answer.developer.empty()) {
     to_try += fmt::format("{}<span class=\"dev\">Engine: {}</span>", to_try.empty() ? "" : " ",
-                          safe(answer.developer));
+                          prose(answer.developer));
   }
   add_line(page, "What to try", to_try);
   std::string how_sure = lead_in_bold(answer.how_sure);
   if (!answer.why.empty()) {
-    how_sure += " " + safe(answer.why);
+    how_sure += " " + prose(answer.why);
   }
   for (const std::string& limit : answer.limits) {
-    how_sure += " " + safe(limit);
+    how_sure += " " + prose(limit);
   }
   if (const std::size_t count = report.warnings.size(); count > 0) {
     how_sure +=

@@ -37,6 +37,9 @@ class HtmlPage {
   return escape_xml(text);
 }
 
+/// The same for text only, with `commands` set apart.
+[[nodiscard]] std::string prose(std::string_view text);
+
 /// What the page shows, seconds from the session's start.
 struct PageSpan {
   double start_s = 0;

@@ -53,11 +53,11 @@ std::string gaps_text(const Phase& phase) {
 std::string evidence_markup(const Phase& phase) {
   std::string text;
   for (const std::string& sentence : phase.evidence) {
-    text += safe(sentence) + " ";
+    text += prose(sentence) + " ";
   }
   text += safe(gaps_text(phase));
   if (!phase.would_change.empty()) {
-    text += fmt::format("<span class=\"quiet\">{}</span> ", safe(phase.would_change));
+    text += fmt::format("<span class=\"quiet\">{}</span> ", prose(phase.would_change));
   }
   if (phase.nearest) {
     text += fmt::format("<span class=\"quiet\">Most like {}.</span>", safe(*phase.nearest));
@@ -119,7 +119,7 @@ void add_roofline(HtmlPage& page, const Report& report) {
   add_not_drawn(page, plot, report);
   if (!report.machine->source.empty()) {
     page.add("<p class=\"quiet\">Ceilings from {}.{}{}</p>\n", safe(report.machine->source),
-             report.machine->fit.why.empty() ? "" : " ", safe(report.machine->fit.why));
+             report.machine->fit.why.empty() ? "" : " ", prose(report.machine->fit.why));
   }
   page.raw("</section>\n");
 }
@@ -156,9 +156,9 @@ void add_warnings(HtmlPage& page, const Report& report) {
   page.raw("<section id=\"warnings\" tabindex=\"-1\">\n<h2>Warnings</h2>\n");
   page.raw("<ul class=\"warnings\">\n");
   for (const Warning& warning : report.warnings) {
-    page.add("<li><b>{}</b>", safe(warning.text));
+    page.add("<li><b>{}</b>", prose(warning.text));
     if (!warning.hint.empty()) {
-      page.add(" What to do: {}", safe(warning.hint));
+      page.add(" What to do: {}", prose(warning.hint));
     }
     page.add(" <code>[{}]</code></li>\n", safe(warning.code));
   }

@@ -73,6 +73,9 @@ void add_unit_lanes(HtmlPage& page, const Report& report, const std::vector<Lane
       "<div class=\"plot\" id=\"heat\"></div><div class=\"values\" id=\"busy-values\">{}</div>"
       "</div>\n",
       labels, numbers);
+  if (rows.empty()) {
+    return;
+  }
   page.raw(
       "<div class=\"lane scripted key\"><div></div><div>busy 0 <span class=\"ramp\"></span> 100 % "
       "<svg class=\"swatch\" width=\"26\" height=\"14\" aria-hidden=\"true\"><rect width=\"26\" "

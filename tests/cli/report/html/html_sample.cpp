@@ -19,6 +19,12 @@ int main(int argc, char** argv) {
       {"import", gputrace::test::sample_import},
       {"hostile", gputrace::test::sample_hostile},
       {"no-phases", gputrace::test::sample_report_with_evidence},
+      {"short",
+       [] {
+         Report report = gputrace::test::sample_second();
+         report.phases.clear();
+         return report;
+       }},
       {"empty", [] { return Report(); }}};
   const auto kind = argc == 3 ? kinds.find(argv[1]) : kinds.end();
   if (kind == kinds.end()) {
