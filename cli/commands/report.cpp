@@ -24,6 +24,7 @@
 #include "cli/report/render_text.h"
 #include "cli/report/terminal_text.h"
 #include "daemon/base/time.h"
+#include "daemon/store/session_kind.h"
 
 namespace gputrace::commands {
 namespace {
@@ -213,7 +214,14 @@ Status print_session(const store::SessionReader& session, const std::filesystem:
   if (!results) {
     return tl::unexpected<Error>(results.error());
   }
-  if (!results->empty()) {
+  const bool of_machine = !results->empty() && store::describes_machine(session.description().kind);
+  if (of_machine && wanted.html && !session.span()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} has results and no recording, of which a page would be; "
+                            "`gputrace roofline --svg FILE` draws a roofline",
+                            path.string()));
+  }
+  if (of_machine && !wanted.html) {
     const Status printed = write_stdout(wanted.json ? results_json(*results)
                                                     : results_text(*results, wanted.text) + "\n");
     if (!printed || wanted.json || !session.span()) {
