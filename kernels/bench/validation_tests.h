@@ -8,7 +8,7 @@
 
 namespace gputrace::bench {
 
-/// One test for each kind, one result each, in GFLOPS by FLOPs per byte of DRAM (of N-body: none).
+/// One test for each kind, one result each, in GFLOPS by FLOPs per byte of DRAM.
 /// Points as those of calibration_tests(); Stimulus::dram_bytes is always there:
 ///
 /// | id | labels | FLOP/B of DRAM | truth |

@@ -30,6 +30,10 @@ struct Family {
 /// That one of them for which all points of a family are measured, also in a quick run.
 [[nodiscard]] std::uint32_t main_group_size(const vulkan::DeviceFacts& facts);
 
+/// Of one buffer of a stream. A software rasteriser, whose groups of these sizes read out of order,
+/// gets little.
+[[nodiscard]] std::uint64_t stream_bytes(const vulkan::DeviceFacts& facts, bool quick);
+
 [[nodiscard]] analysis::TestResult table_of(std::string id, std::string unit, std::string axis,
                                             std::string axis_unit);
 

@@ -56,6 +56,7 @@ std::vector<Workload> fill_workloads(const vulkan::DeviceFacts& facts, bool quic
 std::vector<Workload> texture_workloads(const vulkan::DeviceFacts& facts, bool quick) {
   constexpr std::uint32_t kFetches = 16;
   constexpr std::uint32_t kCachedSide = 256;
+  constexpr std::uint32_t kRandomTarget = 1024;
   const std::uint32_t largest = texture_sides(facts, quick).back();
   const std::uint32_t cached = std::min(kCachedSide, largest);
   std::vector<TextureShape> shapes{
@@ -70,7 +71,10 @@ std::vector<Workload> texture_workloads(const vulkan::DeviceFacts& facts, bool q
   std::vector<Workload> workloads;
   for (TextureShape shape : shapes) {
     shape.fetches = kFetches;
-    shape.target_side = texture_target_side(facts, shape);
+    // Random places are all over the texture, however few pixels there are.
+    shape.target_side = shape.access == TextureAccess::kRandom
+                            ? std::min(kRandomTarget, texture_target_side(facts, shape))
+                            : texture_target_side(facts, shape);
     KernelCase kernel = texture_case(shape);
     // A rasteriser's largest is its smallest.
     if (std::ranges::any_of(

@@ -40,7 +40,7 @@ std::vector<Workload> bandwidth_workloads(const vulkan::DeviceFacts& facts, bool
     for (const Stream stream : {Stream::kRead, Stream::kWrite, Stream::kCopy}) {
       if (!quick || threads == main_group_size(facts) || stream == Stream::kCopy) {
         Workload& workload = workloads.emplace_back();
-        workload.sized = dram_case(facts, stream, dram_bytes(facts, quick), {.threads = threads});
+        workload.sized = dram_case(facts, stream, stream_bytes(facts, quick), {.threads = threads});
         workload.series = name_of(stream);
         workload.x = threads;
         set_streamed(workload.sized.kernel);
@@ -61,6 +61,12 @@ std::vector<std::uint32_t> group_sizes(const vulkan::DeviceFacts& facts) {
 
 std::uint32_t main_group_size(const vulkan::DeviceFacts& facts) {
   return std::min(kMainGroupSize, facts.max_group_threads);
+}
+
+std::uint64_t stream_bytes(const vulkan::DeviceFacts& facts, bool quick) {
+  constexpr std::uint64_t kBytesOfCpu = 4U << 20U;
+  const std::uint64_t bytes = dram_bytes(facts, quick);
+  return facts.is_cpu ? std::min(bytes, kBytesOfCpu) : bytes;
 }
 
 analysis::TestResult table_of(std::string id, std::string unit, std::string axis,

@@ -19,7 +19,8 @@ constexpr std::uint64_t kSeed = 1;
 constexpr std::array<std::uint32_t, 4> kChains{1, 2, 4, 8};
 /// Beyond first-level caches and within the second.
 constexpr std::uint64_t kCachedBytes = 512U << 10U;
-constexpr std::array<std::uint32_t, 3> kFewGroups{8, 32, 128};
+/// Each has 16 KiB under way, and memory needs several times that to be busy all the time.
+constexpr std::array<std::uint32_t, 3> kFewGroups{1, 2, 4};
 /// More than fit at once on the largest GPU with the smallest of these groups.
 constexpr std::uint32_t kDwellGroups = 8192;
 constexpr std::uint32_t kDwellGroupsOfCpu = 32;
@@ -48,12 +49,14 @@ std::vector<Workload> chase_workloads(const vulkan::DeviceFacts& facts, bool qui
   const auto in_memory = cycle_of(chase_sizes(facts, quick).back());
   for (const std::uint32_t chains : kChains) {
     add_chase(workloads, facts, {.chains = chains}, in_memory);
-    // Of so large a cycle a cache holds next to nothing.
-    set_dram_bytes(workloads.back().sized.kernel, [](const Launch& launch) {
+  }
+  add_chase(workloads, facts, {.chains = 1, .full_wave = true}, in_memory);
+  // Of so large a cycle a cache holds next to nothing.
+  for (Workload& workload : workloads) {
+    set_dram_bytes(workload.sized.kernel, [](const Launch& launch) {
       return static_cast<double>(kHopsPerTrip) * launch.trips * kNodeBytes;
     });
   }
-  add_chase(workloads, facts, {.chains = 1, .full_wave = true}, in_memory);
   if (!quick) {
     const auto cached = cycle_of(kCachedBytes);
     add_chase(workloads, facts, {.chains = 1}, cached);
@@ -117,11 +120,11 @@ std::vector<Workload> occupancy_workloads(const vulkan::DeviceFacts& facts, bool
     workload.x = shape.group_threads;
   }
   for (const std::uint32_t groups : kFewGroups) {
-    if (quick && groups != kFewGroups.front()) {
+    if (quick && groups != kFewGroups[1]) {
       continue;
     }
     Workload& workload = workloads.emplace_back();
-    workload.sized = dram_case(facts, Stream::kRead, dram_bytes(facts, quick),
+    workload.sized = dram_case(facts, Stream::kRead, stream_bytes(facts, quick),
                                {.threads = main_group_size(facts), .most = groups});
     set_streamed(workload.sized.kernel);
     workload.series = "stream by few groups";

@@ -190,7 +190,7 @@ SizedCase dram_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64
   std::uint64_t trips = facts.is_cpu ? kStreamTripsOfCpu : kStreamTrips;
   trips = std::min(trips, shape.buffer_bytes / trip_bytes);
   const std::uint32_t most = std::min(facts.max_groups_x, groups.most.value_or(UINT32_MAX));
-  while (shape.buffer_bytes / (trip_bytes * trips) > std::max(most, 1U)) {
+  while (shape.buffer_bytes / (trip_bytes * trips) > std::max(most, 1U) && trips * 2 <= kMaxTrips) {
     trips *= 2;
   }
   shape.walk.mask = vectors - 1;

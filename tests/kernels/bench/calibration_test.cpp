@@ -111,6 +111,15 @@ TEST_CASE("a point of the sweep says the intensity that it stands at, of DRAM") 
   }
 }
 
+TEST_CASE("streams by few groups stay within the trips that every device runs") {
+  auto facts = test::integrated_gpu();
+  facts.max_group_threads = 64;
+  const SizedCase sized =
+      dram_case(facts, Stream::kRead, dram_bytes(facts, false), {.threads = 64, .most = 1});
+  CHECK(sized.launch.trips <= kMaxTrips);
+  CHECK(read_bytes_of(sized.kernel, sized.launch) == 512.0 * 1024 * 1024);
+}
+
 TEST_CASE("a device with small groups gets the sizes that it has") {
   auto facts = test::integrated_gpu();
   facts.max_group_threads = 128;
