@@ -76,7 +76,6 @@ double Network::access_lines(const LineRequest& request) {
     const double at_dram =
         gl2_.serve(now_ns, at_gl2, clk(gl1_misses * kLineBytes / gpu_.gl2_bytes_per_clk)) +
         clk(gpu_.gl2_latency_clk) / 2;
-    busy_.add(Unit::kCh, at_gl2, at_dram);
     const int gl2_misses = random_.round_to_mean(gl1_misses * request.gl2_miss);
     if (gl2_misses > 0) {
       returned = access_dram(at_dram, gl2_misses, request.write, at_gl2);
@@ -84,6 +83,8 @@ double Network::access_lines(const LineRequest& request) {
       returned = at_dram + clk(gpu_.gl2_latency_clk) / 2;
       busy_.add(Unit::kGl2, at_gl2, returned);
     }
+    // A write that L2 does not take yet waits in the crossbar, as it does in all units before it.
+    busy_.add(Unit::kCh, at_gl2, request.write ? returned : at_dram);
   }
   returned += clk(gpu_.gl1_latency_clk) / 2;
   busy_.add(Unit::kGl1, request.arrival_ns, returned);
