@@ -14,6 +14,8 @@ namespace {
 /// workloads: widened up to the second, no answer beyond.
 constexpr double kUnlike = 2.5;
 constexpr double kFitsNowhere = 16;
+/// A unit is left out when the rest is nearer by this factor.
+constexpr double kOddUnit = 2;
 /// Below it a note says that the position is that of the active time.
 constexpr double kMostlyActive = 0.9;
 
@@ -45,6 +47,42 @@ Span widened(const BusyCurves& curves, Span span, double octaves) {
     ++span.last;
   }
   return span;
+}
+
+RecordedUnits without(const RecordedUnits& recorded, std::size_t i) {
+  RecordedUnits rest = recorded;
+  const auto at = static_cast<std::ptrdiff_t>(i);
+  rest.index.erase(rest.index.begin() + at);
+  rest.units.busy.erase(rest.units.busy.begin() + at);
+  rest.units.variance.erase(rest.units.variance.begin() + at);
+  return rest;
+}
+
+/// Leaves out units that alone do not fit, at most a third: they depend on something that the
+/// calibration's workloads had in common.
+Likelihoods fit_units(const BusyCurves& curves, RecordedUnits& recorded,
+                      std::vector<std::string>& notes) {
+  Likelihoods fitted = likelihoods(curves.mean(), recorded, curves.scatter());
+  const std::size_t least = recorded.index.size() - recorded.index.size() / 3;
+  while (fitted.distance > kUnlike && recorded.index.size() > least) {
+    std::size_t odd = 0;
+    Likelihoods best;
+    for (std::size_t i = 0; i < recorded.index.size(); ++i) {
+      Likelihoods fit = likelihoods(curves.mean(), without(recorded, i), curves.scatter());
+      if (i == 0 || fit.distance < best.distance) {
+        odd = i;
+        best = std::move(fit);
+      }
+    }
+    if (best.distance > fitted.distance / kOddUnit) {
+      break;
+    }
+    notes.push_back(fmt::format("without {}, which alone is unlike the calibration",
+                                curves.known().units[recorded.index[odd]].name));
+    recorded = without(recorded, odd);
+    fitted = std::move(best);
+  }
+  return fitted;
 }
 
 }  // namespace
@@ -84,18 +122,18 @@ std::optional<Position> PositionModel::place(std::span<const BusyUnit> units,
   }
   const BusyCurves& curves =
       curves_->of_active && has_active(units) ? *curves_->of_active : curves_->plain;
-  const RecordedUnits recorded = recorded_units(units, curves.known());
+  RecordedUnits recorded = recorded_units(units, curves.known());
   if (recorded.index.empty()) {
     return std::nullopt;
   }
-  const Likelihoods fitted = likelihoods(curves.mean(), recorded, curves.scatter());
+  Position position;
+  const Likelihoods fitted = fit_units(curves, recorded, position.notes);
   if (!(fitted.distance <= kFitsNowhere)) {
     return std::nullopt;
   }
   const std::vector<double>& likelihood = fitted.log_likelihood;
   const auto best = static_cast<std::size_t>(
       std::max_element(likelihood.begin(), likelihood.end()) - likelihood.begin());
-  Position position;
   double threshold = curves.threshold();
   if (fitted.distance > kUnlike) {
     threshold *= fitted.distance;
