@@ -11,6 +11,7 @@
 #include "cli/commands/list/list_output.h"
 #include "cli/commands/session_folder.h"
 #include "cli/report/terminal_text.h"
+#include "daemon/store/session_kind.h"
 #include "daemon/store/session_reader.h"
 
 namespace gputrace::commands {
@@ -57,6 +58,9 @@ ListedSession look_at(const std::filesystem::path& file) {
       });
   if (longest != segments.end()) {
     session.segment = longest->description;
+  }
+  if (!store::describes_machine(session.description.kind)) {
+    return session;
   }
   Result<std::vector<store::ResultRun>> results = reader->results();
   if (!results) {

@@ -4,6 +4,7 @@
 _gputrace_options() {
   case $1 in
     bench) echo "--device --gpu --quick --json --no-save --color --ascii --help" ;;
+    calibrate) echo "--device --gpu --quick --validate --calibration --json --no-save --color --ascii --help" ;;
     decode) echo "--gc --list --gpu-metrics --sysfs --json --regdb --help" ;;
     doctor) echo "--gpu --json --help" ;;
     fetch) echo "--output --force --help" ;;
@@ -44,7 +45,7 @@ _gputrace() {
   local command=${COMP_WORDS[1]-} option i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "bench decode doctor fetch gpus import kernels list mark record report roofline sql status --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "bench calibrate decode doctor fetch gpus import kernels list mark record report roofline sql status --help --version" -- "$word")
     return
   fi
   # bash splits --wait=tree at the "=".

@@ -5,6 +5,7 @@ complete -c gputrace -n __fish_use_subcommand -s h -l help -d 'Show help'
 complete -c gputrace -n __fish_use_subcommand -l version -d 'Show the version'
 
 complete -c gputrace -n __fish_use_subcommand -a bench -d 'Measure one property of a GPU at a time, with proofs'
+complete -c gputrace -n __fish_use_subcommand -a calibrate -d 'Learn what known workloads do to busy bits'
 complete -c gputrace -n __fish_use_subcommand -a decode -d 'Say what the bits of GPU status registers mean'
 complete -c gputrace -n __fish_use_subcommand -a doctor -d 'Say what works on this machine, and what does not'
 complete -c gputrace -n __fish_use_subcommand -a fetch -d 'Take the sessions that the service keeps for you'
@@ -19,7 +20,7 @@ complete -c gputrace -n __fish_use_subcommand -a roofline -d 'Measure the ceilin
 complete -c gputrace -n __fish_use_subcommand -a sql -d 'Run an SQL query on a session'
 complete -c gputrace -n __fish_use_subcommand -a status -d 'Say whether the service runs'
 
-complete -c gputrace -n '__fish_seen_subcommand_from bench decode doctor fetch gpus import kernels list mark record report roofline sql status' -s h -l help -d 'Show help'
+complete -c gputrace -n '__fish_seen_subcommand_from bench calibrate decode doctor fetch gpus import kernels list mark record report roofline sql status' -s h -l help -d 'Show help'
 complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
 
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l device -x -d 'Vulkan device'
@@ -30,6 +31,16 @@ complete -c gputrace -n '__fish_seen_subcommand_from bench' -l no-save -d 'Store
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l ascii -d 'Nothing beyond ASCII'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -a 'all list latency atomics occupancy fill texture'
+
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l device -x -d 'Vulkan device'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l gpu -x -d 'The GPU to sample, or a simulated one'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l quick -d 'Half a second a workload'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l validate -d 'Hold it against workloads that it has not seen'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l calibration -r -F -d 'Validate this one, and make none'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l json -d 'Print JSON'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l no-save -d 'Store nothing'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l color -x -a 'always never auto' -d 'Colours'
+complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l ascii -d 'Nothing beyond ASCII'
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'

@@ -6,16 +6,12 @@
 
 #include "daemon/store/result_rows.h"
 #include "daemon/store/session_file.h"
+#include "daemon/store/session_kind.h"
 #include "daemon/store/session_row.h"
 
 namespace gputrace::store {
 
 namespace {
-
-bool describes_a_machine(SessionKind kind) {
-  return kind == SessionKind::kRoofline || kind == SessionKind::kBench ||
-         kind == SessionKind::kCalibration;
-}
 
 Status append_to(Database& database, std::span<const ResultRun> runs) {
   Status status = database.execute("BEGIN IMMEDIATE");
@@ -24,9 +20,11 @@ Status append_to(Database& database, std::span<const ResultRun> runs) {
   if (!session) {
     return tl::unexpected<Error>(session.error());
   }
-  if (!describes_a_machine(session->description.kind)) {
-    return fail(ErrorCode::kInvalidArgument,
-                "results are kept in files of rooflines, benches and calibrations alone");
+  const SessionKind kind = session->description.kind;
+  if (!describes_machine(kind) && kind != SessionKind::kRecording) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "results are kept in files of rooflines, benches, calibrations and recordings alone");
   }
   status = insert_results(database, runs);
   return status ? database.execute("COMMIT") : status;

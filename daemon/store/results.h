@@ -98,10 +98,11 @@ struct ResultRun {
   std::vector<ResultTest> tests;
 };
 
-/// Adds runs to a finished file of kind roofline, bench or calibration: all of them or, after an
-/// error, none. kInvalidArgument: a number that is not finite, a text that is too long (`why` is
-/// shortened instead), a file of another kind. kUnsupported: a file of an older or newer version.
-/// kBusy: it is still being recorded, or read. Not in the process that writes the file.
+/// Adds runs to a finished file of kind roofline, bench, calibration or recording (the summary of a
+/// calibration): all of them or, after an error, none. kInvalidArgument: a number that is not
+/// finite, a text that is too long (`why` is shortened instead), a file of another kind.
+/// kUnsupported: a file of an older or newer version. kBusy: it is still being recorded, or read.
+/// Not in the process that writes the file.
 [[nodiscard]] Status append_results(const std::filesystem::path& path,
                                     std::span<const ResultRun> runs);
 

@@ -34,4 +34,9 @@ std::optional<SessionKind> parse_session_kind(std::string_view text) {
   return std::nullopt;
 }
 
+bool describes_machine(SessionKind kind) {
+  return kind == SessionKind::kRoofline || kind == SessionKind::kBench ||
+         kind == SessionKind::kCalibration;
+}
+
 }  // namespace gputrace::store

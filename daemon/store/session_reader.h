@@ -96,8 +96,9 @@ class SessionReader {
   /// Those that ended in the span, in order of time.
   [[nodiscard]] Result<std::vector<Frame>> frames(std::optional<TimeSpan> span) const;
 
-  /// Of rooflines and benches, in the order in which they were stored. Empty for files of a version
-  /// without results, and for those without any.
+  /// Of rooflines, benches and calibrations, in the order in which they were stored; of recordings
+  /// the summary of a calibration. Empty for files of a version without results, and for those
+  /// without any.
   [[nodiscard]] Result<std::vector<ResultRun>> results() const;
 
   /// Ticks in order, block by block, with exact words. The block is valid during the call.

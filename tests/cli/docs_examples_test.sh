@@ -19,6 +19,7 @@ case " \$* " in
   *" --gpu "* | *" --dry-run "*) exec "$gputrace" "\$@" ;;
   " bench list "*) exec "$gputrace" "\$@" ;;
   " bench "*) shift; exec "$gputrace" bench --gpu sim:780m --quick "\$@" ;;
+  " calibrate "*) shift; exec "$gputrace" calibrate --gpu sim:780m --quick "\$@" ;;
   " roofline "*) shift; exec "$gputrace" roofline --gpu sim:780m --quick "\$@" ;;
   " record "*) shift; exec "$gputrace" record --gpu sim:780m:idle "\$@" ;;
   *) exec "$gputrace" "\$@" ;;

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
 #include <utility>
 
+#include "cli/commands/bench/bench_file.h"
 #include "cli/commands/bench/bench_recorder.h"
 #include "cli/commands/bench/machine_folder.h"
 #include "cli/commands/bench/point_observer.h"
@@ -15,7 +14,6 @@
 #include "cli/commands/bench/result_file.h"
 #include "cli/commands/bench/simulated_runner.h"
 #include "cli/commands/interrupt_guard.h"
-#include "cli/commands/pending_file.h"
 #include "cli/commands/record/choose_recorder.h"
 #include "cli/commands/record/gpu_sources.h"
 #include "cli/commands/record/recorder_process.h"
@@ -66,11 +64,6 @@ class LiveSession final : public BenchSession {
     if (recorder_) {
       recorder_->discard();
     }
-    pending_.reset();
-    if (!temporary_folder_.empty()) {
-      std::error_code ignored;
-      std::filesystem::remove_all(temporary_folder_, ignored);
-    }
   }
 
   [[nodiscard]] Status begin();
@@ -91,13 +84,11 @@ class LiveSession final : public BenchSession {
   [[nodiscard]] Status choose_gpu();
   [[nodiscard]] Status open_sensors();
   [[nodiscard]] bool keeps_file() const { return request_.save || request_.needs_recording; }
-  [[nodiscard]] Status prepare_folder();
   [[nodiscard]] Status prepare_file();
   [[nodiscard]] Status start_recorder();
   [[nodiscard]] Result<BenchRecorder> wait_for_recorder();
   /// In the pending file, with the recording if there is one.
   [[nodiscard]] Status store(const analysis::BenchRun& results);
-  [[nodiscard]] Status keep_file();
   void note(const std::string& text);
 
   BenchRequest request_;
@@ -107,9 +98,8 @@ class LiveSession final : public BenchSession {
   std::vector<UniqueFd> reserved_descriptors_;
   std::vector<std::string> notes_;
   RecordingTarget target_;
-  std::filesystem::path folder_;
-  std::filesystem::path temporary_folder_;
-  std::unique_ptr<PendingFile> pending_;           ///< null with --no-save
+  std::filesystem::path folder_;                   ///< empty = a temporary one
+  std::unique_ptr<BenchFile> file_;                ///< null where none is kept
   std::unique_ptr<RecorderProcess> own_recorder_;  ///< forked, and without its order
   std::unique_ptr<bench::Runner> runner_;
   analysis::BenchDevice device_;
@@ -264,39 +254,21 @@ Status LiveSession::open_sensors() {
   return {};
 }
 
-Status LiveSession::prepare_folder() {
-  if (request_.save) {
-    return create_sessions_folder(folder_);
-  }
-  std::error_code error;
-  std::string name = (std::filesystem::temp_directory_path(error) / "gputrace-XXXXXX").string();
-  if (error || ::mkdtemp(name.data()) == nullptr) {
-    return fail_errno(error ? error.value() : errno, "cannot create a temporary folder");
-  }
-  temporary_folder_ = name;
-  folder_ = name;
-  return {};
-}
-
 Status LiveSession::prepare_file() {
   if (!keeps_file()) {
     return {};
   }
-  if (const Status made = prepare_folder(); !made) {
-    return made;
+  Result<std::unique_ptr<BenchFile>> file =
+      BenchFile::create({folder_, request_.kind, device_.name, started_.realtime_ns});
+  if (!file) {
+    return tl::unexpected(file.error());
   }
-  Result<PendingFile> pending =
-      PendingFile::create(machine_file(folder_, request_.kind, device_.name, started_.realtime_ns),
-                          store::OnExisting::kRefuse);
-  if (!pending) {
-    return tl::unexpected(pending.error());
-  }
-  pending_ = std::make_unique<PendingFile>(std::move(*pending));
+  file_ = std::move(*file);
   return {};
 }
 
 Status LiveSession::start_recorder() {
-  if (!pending_ || sampled_gpu_.empty()) {
+  if (!file_ || sampled_gpu_.empty()) {
     own_recorder_.reset();
     return {};
   }
@@ -321,10 +293,10 @@ Result<BenchRecorder> LiveSession::wait_for_recorder() {
   options.source = "auto";
   options.rate_hz = kRateHz;
   options.quiet = true;
-  options.output = pending_->path();
+  options.output = file_->path();
   options.command = request_.command;
   options.purpose = purpose_of(request_.kind);
-  target_.file = pending_->path();
+  target_.file = file_->path();
   const auto is_cancelled = [this] { return cancelled(); };
   Result<std::unique_ptr<RecorderLink>> daemon =
       ask_daemon(options, target_, log_to_stderr("gputrace"));
@@ -367,15 +339,15 @@ bench::MeasurementOptions LiveSession::options() {
 Result<std::optional<std::filesystem::path>> LiveSession::finish(
     const analysis::BenchRun& results) {
   progress_.clear();
-  if (!pending_) {
+  if (!file_) {
     return std::optional<std::filesystem::path>();
   }
   Status stored = store(results);
-  stored = stored ? keep_file() : stored;
+  stored = stored ? file_->keep() : stored;
   if (!stored) {
-    return fail(stored.error(), fmt::format("cannot keep {}", pending_->final_path().string()));
+    return fail(stored.error(), fmt::format("cannot keep {}", file_->final_path().string()));
   }
-  return std::optional(pending_->final_path());
+  return std::optional(file_->final_path());
 }
 
 Status LiveSession::store(const analysis::BenchRun& results) {
@@ -385,30 +357,20 @@ Status LiveSession::store(const analysis::BenchRun& results) {
     for (const std::string& text : recorder_->take_warnings()) {
       note(text);
     }
-    const Status added = recorded ? store::append_results(pending_->path(), runs)
+    const Status added = recorded ? store::append_results(file_->path(), runs)
                                   : Status(tl::unexpected(recorded.error()));
     if (added || request_.needs_recording) {
       return added;
     }
     note("no busy bits beside the results: " + added.error().message);
-    pending_->discard_content();
+    file_->discard_content();
   }
   store::SessionDescription description;
   description.kind = request_.kind;
   description.started = started_;
   description.command = request_.command;
-  return store::create_result_file(pending_->path(), store::OnExisting::kRefuse, description,
+  return store::create_result_file(file_->path(), store::OnExisting::kRefuse, description,
                                    {monotonic_now_ns(), std::nullopt, std::nullopt}, runs);
-}
-
-/// Another bench that began in the same second may have taken the name.
-Status LiveSession::keep_file() {
-  Status kept = pending_->keep();
-  while (!kept && kept.error().code == ErrorCode::kExists) {
-    pending_->rename(machine_file(folder_, request_.kind, device_.name, started_.realtime_ns));
-    kept = pending_->keep();
-  }
-  return kept;
 }
 
 void LiveSession::note(const std::string& text) {

@@ -16,6 +16,7 @@
 
 #include "cli/commands/record/choose_recorder.h"
 #include "cli/commands/record/gpu_use.h"
+#include "cli/commands/record/keep_summary.h"
 #include "cli/commands/record/record_messages.h"
 #include "cli/commands/record/recorder_link.h"
 #include "cli/commands/record/recording_target.h"
@@ -346,6 +347,9 @@ void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
   append(warnings_, delivery.warnings);
   append(warnings_, gpu_use_.warnings());
   append(delivery.notes, gpu_use_.notes());
+  if (closed_) {
+    keep_summary(delivery, target_);
+  }
   for (const std::string& warning : warnings_) {
     log_(LogLevel::kWarning, report::escape_for_terminal(warning, false));
   }

@@ -238,9 +238,11 @@ TEST_CASE("values that are no results are refused, and nothing of the run is sto
 TEST_CASE("files that take no results say why and stay as they are") {
   const test::TempDir dir;
   const std::array runs{test::full_run()};
-  SUBCASE("a recording") {
+  SUBCASE("an import") {
     const path file = dir.path() / "a.gputrace";
-    REQUIRE(test::make_session(file, {}));
+    SessionDescription description;
+    description.kind = SessionKind::kImport;
+    REQUIRE(SessionWriter::create(file, OnExisting::kRefuse, description)->finish({}));
     const Status status = append_results(file, runs);
     REQUIRE_FALSE(status);
     CHECK(status.error().code == ErrorCode::kInvalidArgument);

@@ -210,6 +210,22 @@ TEST_CASE("with --no-save points are measured and nothing is written") {
   CHECK_FALSE(std::filesystem::exists(home.folder() / "data"));
 }
 
+TEST_CASE("one that needs its recording has it with --no-save too, for as long as it is there") {
+  const Home home;
+  BenchRequest wanted = request();
+  wanted.save = false;
+  wanted.needs_recording = true;
+  path kept;
+  {
+    const auto session = open(wanted);
+    run_point(*session);
+    kept = finish(*session);
+    CHECK(read(kept).segments().size() == 1);
+  }
+  CHECK_FALSE(std::filesystem::exists(kept.parent_path()));
+  CHECK_FALSE(std::filesystem::exists(home.folder() / "data"));
+}
+
 TEST_CASE("a bench that is given up leaves nothing") {
   const Home home;
   {
