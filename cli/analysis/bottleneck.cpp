@@ -15,19 +15,6 @@ constexpr double kSure = 0.90;
 constexpr double kLikely = 0.70;
 constexpr double kGuess = 0.50;
 
-std::optional<DramUse> dram_use(const std::optional<MemoryWitness>& witness, double active) {
-  // Frames with pauses move their bytes while the GPU works. Much longer pauses are the class cpu.
-  const double working = std::clamp(active, kBusyGpu, 1.0);
-  if (witness && witness->gbps && witness->ceiling_gbps && *witness->ceiling_gbps > 0) {
-    return DramUse{.share = *witness->gbps / *witness->ceiling_gbps / working,
-                   .of_theoretical = false};
-  }
-  if (witness && witness->activity) {
-    return DramUse{.share = *witness->activity / working, .of_theoretical = true};
-  }
-  return std::nullopt;
-}
-
 struct Nearest {
   std::string name;
   double distance = 0;  ///< rms over the units that both have

@@ -1,9 +1,12 @@
 #include "cli/analysis/phase.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "cli/analysis/change_point.h"
+#include "cli/analysis/phase/memory_changes.h"
 #include "cli/analysis/phase/stretch_sum.h"
 
 namespace gputrace::analysis {
@@ -167,11 +170,41 @@ Status check_shape(const BusyGrid& grid, std::size_t units, std::size_t cells) {
   return {};
 }
 
+/// Those of the busy bits, and between them those that only memory's witness shows.
+Result<std::vector<ChangePoint>> find_all_changes(const GridSource& source,
+                                                  const WitnessOf& witness) {
+  auto changes = find_change_points(source);
+  if (!changes || !witness) {
+    return changes;
+  }
+  const double end_s = source.start_s() + static_cast<double>(source.cells()) * source.cell_s();
+  std::vector<ChangePoint> all;
+  std::size_t cell = 0;
+  double at_s = source.start_s();
+  for (std::size_t i = 0; i <= changes->size(); ++i) {
+    const ChangePoint next =
+        i < changes->size() ? (*changes)[i] : ChangePoint{.cell = source.cells(), .at_s = end_s};
+    for (const double change_s : find_memory_changes(witness, at_s, next.at_s)) {
+      const auto at_cell =
+          static_cast<std::size_t>(std::lround((change_s - source.start_s()) / source.cell_s()));
+      if (at_cell > cell && at_cell < next.cell) {
+        all.push_back({.cell = at_cell, .at_s = change_s});
+        cell = at_cell;
+      }
+    }
+    all.push_back(next);
+    cell = next.cell;
+    at_s = next.at_s;
+  }
+  all.pop_back();  // the end
+  return all;
+}
+
 }  // namespace
 
 Result<std::vector<Phase>> find_phases(const GridSource& source, const WitnessOf& witness,
                                        std::span<const KnownWorkload> known) {
-  const auto changes = find_change_points(source);
+  const auto changes = find_all_changes(source, witness);
   if (!changes) {
     return tl::unexpected(changes.error());
   }

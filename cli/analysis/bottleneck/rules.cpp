@@ -345,16 +345,6 @@ Stages find_stages(const BusyShares& shares) {
   return stages;
 }
 
-DramLimits dram_limits(const DramUse& use) {
-  // Model: streams, fills and random fetches reach 70 to 83 GB/s where a copy, the usual ceiling,
-  // reaches 73; a pass that reads as much as it writes reaches 0.81 of the theoretical peak
-  // (published: 73 of 89.6 GB/s). Frames whose speed follows DRAM are at 0.77 of the ceiling
-  // and above. Assumed: below 0.60 a stretch has room for half as much again.
-  constexpr double kReachable = 0.81;
-  const double scale = use.of_theoretical ? kReachable : 1;
-  return {.full = 0.80 * scale, .free = 0.60 * scale};
-}
-
 Decision decide(const Stages& stages, const std::optional<DramUse>& dram,
                 std::optional<Bottleneck> before) {
   return Rules(stages, dram, before).decide();

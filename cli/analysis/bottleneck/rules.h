@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "cli/analysis/bottleneck/dram_use.h"
 #include "cli/analysis/bottleneck/units.h"
 
 namespace gputrace::analysis {
@@ -20,12 +21,6 @@ struct BusyShares {
   [[nodiscard]] double at(Role role) const { return busy[static_cast<std::size_t>(role)]; }
 };
 [[nodiscard]] BusyShares shares_of(const Signature& signature, double awake);
-
-/// DRAM traffic as a share of what a measured ceiling, or the theoretical peak, allows.
-struct DramUse {
-  double share = 0;
-  bool of_theoretical = false;
-};
 
 /// Shares of the time in which the GPU worked; absent where the units are.
 struct Stages {
@@ -72,12 +67,6 @@ struct Decision {
 [[nodiscard]] Decision decide(const Stages& stages, const std::optional<DramUse>& dram,
                               std::optional<Bottleneck> before);
 
-/// DRAM use from which bandwidth is the limit, and below which it is not.
-struct DramLimits {
-  double full = 0;
-  double free = 0;
-};
-[[nodiscard]] DramLimits dram_limits(const DramUse& use);
 /// Below this share so few requests are under way that only waiting keeps memory busy.
 inline constexpr double kFewRequestsShare = 0.05;
 /// Published: memory-bound kernels are at 1.00 and a game at 0.94 (54 W) and 0.92 (25 W), high

@@ -185,6 +185,25 @@ TEST_CASE("memory's witness is asked for each stretch") {
   CHECK(classes(phases) == Names{"bandwidth", "cpu", "memory"});
 }
 
+TEST_CASE("bandwidth and latency that the busy bits do not tell apart are two phases") {
+  // Sensors speak for a tenth of a second; the chase begins at 10 s.
+  const analysis::WitnessOf witness = [](double start_s, double end_s) {
+    const double streams = std::clamp((10 - start_s) / (end_s - start_s), 0.0, 1.0);
+    return std::optional(dram_bytes(71 * streams + 2 * (1 - streams), 73));
+  };
+  const auto phases = phases_of(signal({steady("low intensity", 20)}), witness);
+  REQUIRE(classes(phases) == Names{"bandwidth", "latency"});
+  CHECK(std::abs(phases[1].whole.start_s - 10) <= 0.2);
+  CHECK(phases[0].whole.end_s == phases[1].whole.start_s);
+}
+
+TEST_CASE("traffic that changes while something else is the limit changes no phase") {
+  const analysis::WitnessOf witness = [](double start_s, double) {
+    return std::optional(dram_bytes(start_s < 10 ? 71 : 2, 73));
+  };
+  CHECK(classes(phases_of(signal({steady("texture", 20)}), witness)) == Names{"texture"});
+}
+
 TEST_CASE("a short scene that memory's witness leaves out belongs to its neighbour") {
   const analysis::WitnessOf witness = [](double start_s, double end_s) {
     return end_s - start_s > 3 ? std::optional(dram_bytes(71, 73)) : std::nullopt;
