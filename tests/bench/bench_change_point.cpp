@@ -17,8 +17,8 @@
 #include "cli/analysis/change_point.h"
 #include "cli/analysis/change_point/noise.h"
 #include "daemon/base/time.h"
-#include "tests/bench/change_point_cases.h"
 #include "tests/bench/ruptures_peer.h"
+#include "tests/support/busy_signal_cases.h"
 
 namespace gputrace::bench {
 namespace {
@@ -88,7 +88,7 @@ constexpr std::uint64_t kHardRecordings = 20;
 void print_accuracy(std::uint64_t seed) {
   Score simple;
   for (std::uint64_t i = 0; i < kRecordings; ++i) {
-    const auto source = generate(simple_recording(seed + i));
+    const auto source = generate(test::simple_recording(seed + i));
     simple.add(source.true_changes(), found_in(source), kReachSimpleS);
   }
   simple.print("simple, relaxation 0.5-2 ms, within 30 ms");
@@ -101,7 +101,8 @@ void print_accuracy(std::uint64_t seed) {
        {Mix{1, 2, 0}, Mix{1, 2, 0.7}, Mix{4, 8, 0}, Mix{4, 8, 0.7}, Mix{8, 16, 0.7}}) {
     Score score;
     for (std::uint64_t i = 0; i < kHardRecordings; ++i) {
-      const auto source = generate(hard_recording(seed + i, mix.low_ms, mix.high_ms, mix.common));
+      const auto source =
+          generate(test::hard_recording(seed + i, mix.low_ms, mix.high_ms, mix.common));
       score.add(source.true_changes(), found_in(source), kReachHardS);
     }
     score.print(fmt::format("mix, relaxation {:g}-{:g} ms, common {:g}, within 150 ms", mix.low_ms,
@@ -118,8 +119,8 @@ void print_accuracy(std::uint64_t seed) {
         Short{4, 8, 0.5, 0.52}, Short{4, 8, 0.5, 0.40}, Short{4, 8, 2, 0.26}}) {
     Score score;
     for (std::uint64_t i = 0; i < 40; ++i) {
-      const auto source =
-          generate(short_phase(seed + i, phase.low_ms, phase.high_ms, phase.seconds, phase.points));
+      const auto source = generate(
+          test::short_phase(seed + i, phase.low_ms, phase.high_ms, phase.seconds, phase.points));
       score.add(source.true_changes(), found_in(source), kReachHardS);
     }
     score.print(fmt::format("{:g} s, {:.0f} points, relaxation {:g}-{:g} ms", phase.seconds,
@@ -128,7 +129,7 @@ void print_accuracy(std::uint64_t seed) {
 }
 
 void print_stationary(std::uint64_t seed, double seconds) {
-  for (const StationaryKind& kind : stationary_kinds(seed, seconds)) {
+  for (const test::StationaryKind& kind : test::stationary_kinds(seed, seconds)) {
     const auto source = generate(kind.signal);
     const double start_s = now_s();
     const auto found = found_in(source);
@@ -137,7 +138,7 @@ void print_stationary(std::uint64_t seed, double seconds) {
     std::fflush(stdout);
   }
   for (const double points : {0.02, 0.05}) {
-    test::BusySignal signal = stationary_kinds(seed, 600)[0].signal;
+    test::BusySignal signal = test::stationary_kinds(seed, 600)[0].signal;
     signal.wander = points;
     const auto found = found_in(generate(signal));
     fmt::print("wandering by {:.0f} points, 10 min: {} changes\n", points * 100, found.size());
@@ -205,7 +206,7 @@ double status_mb(std::string_view key) {
 }
 
 void print_speed(std::uint64_t seed) {
-  test::BusySignal steady = stationary_kinds(seed, 600)[0].signal;
+  test::BusySignal steady = test::stationary_kinds(seed, 600)[0].signal;
   steady.keep_ticks = true;
   test::BusySignal changing = steady;
   const test::SignalPhase first = steady.phases[0];
@@ -214,7 +215,7 @@ void print_speed(std::uint64_t seed) {
   for (std::size_t i = 0; i < 30; ++i) {
     changing.phases.push_back(first);
     changing.phases.back().seconds = 20;
-    changing.phases.back().passes[0].duty = load(i % kLoads, random);
+    changing.phases.back().passes[0].duty = test::load(i % test::kLoads, random);
   }
   for (const auto& [name, signal] :
        {std::pair{"stationary", steady}, std::pair{"a change every 20 s", changing}}) {
@@ -345,23 +346,23 @@ void compare(const RupturesPeer& peer, const std::string& name,
 void print_comparison(const RupturesPeer& peer, std::uint64_t seed) {
   std::vector<test::BusySignal> simple;
   for (std::uint64_t i = 0; i < kRecordings; ++i) {
-    simple.push_back(simple_recording(seed + i));
+    simple.push_back(test::simple_recording(seed + i));
   }
   compare(peer, "simple", simple);
   for (const double common : {0.0, 0.7}) {
     std::vector<test::BusySignal> hard;
     for (std::uint64_t i = 0; i < kHardRecordings; ++i) {
-      hard.push_back(hard_recording(seed + i, 4, 8, common));
+      hard.push_back(test::hard_recording(seed + i, 4, 8, common));
     }
     compare(peer, fmt::format("mix, 4-8 ms, common {:g}", common), hard);
   }
   std::vector<test::BusySignal> weak;
   for (std::uint64_t i = 0; i < kHardRecordings; ++i) {
-    weak.push_back(short_phase(seed + i, 1, 2, 2, 0.16));
+    weak.push_back(test::short_phase(seed + i, 1, 2, 2, 0.16));
   }
   compare(peer, "2 s, 16 points, 1-2 ms", weak);
   for (const double minutes : {5.0, 10.0, 20.0, 30.0}) {
-    const auto source = generate(stationary_kinds(seed, minutes * 60)[0].signal);
+    const auto source = generate(test::stationary_kinds(seed, minutes * 60)[0].signal);
     const Windows windows = windows_of(source);
     double start_s = now_s();
     const auto ours = found_in(source);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kPieceCells = 4096;
 /// Parts of the recording that are looked at for its usual number of samples, and their cells.
 constexpr std::size_t kProbes = 5;
-constexpr std::size_t kProbeCells = 200;
+constexpr std::size_t kProbeCells = 40;
 /// Longer cells would blur more than they show.
 constexpr double kMaxCellS = 5;
 
@@ -209,17 +209,23 @@ Result<CellTable> read_table(const GridSource& source, std::span<const std::size
     if (Status fits = check_shape(*grid, source.units().size(), size); !fits) {
       return tl::unexpected(fits.error());
     }
+    std::vector<std::uint32_t> valid((size + factor - 1) / factor);
+    for (std::size_t c = 0; c < units.size(); ++c) {
+      const std::vector<Cell>& from = grid->units[units[c]].cells;
+      std::vector<CellCounts>& to = table.columns[c].cells;
+      for (std::size_t cell = 0; cell < size; cell += factor) {
+        const Cell sum =
+            factor == 1 ? from[cell] : sum_of(from, cell, std::min(size, cell + factor));
+        inflations[c].add(sum);
+        to.push_back(compact(sum.samples, sum.busy));
+        std::uint32_t& most = valid[cell / factor];
+        most = std::max(most, sum.samples);
+      }
+    }
     for (std::size_t cell = 0; cell < size; cell += factor) {
       const std::size_t end = std::min(size, cell + factor);
-      std::uint64_t valid = 0;
-      for (std::size_t c = 0; c < units.size(); ++c) {
-        const Cell sum = sum_of(grid->units[units[c]].cells, cell, end);
-        inflations[c].add(sum);
-        table.columns[c].cells.push_back(compact(sum.samples, sum.busy));
-        valid = std::max<std::uint64_t>(valid, sum.samples);
-      }
-      table.states.push_back(
-          state_of(valid, sum_of(grid->asleep, cell, end), sum_of(grid->unknown, cell, end)));
+      table.states.push_back(state_of(valid[cell / factor], sum_of(grid->asleep, cell, end),
+                                      sum_of(grid->unknown, cell, end)));
     }
   }
   for (std::size_t c = 0; c < units.size(); ++c) {

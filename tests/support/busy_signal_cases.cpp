@@ -1,22 +1,17 @@
-#include "tests/bench/change_point_cases.h"
+#include "tests/support/busy_signal_cases.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
-namespace gputrace::bench {
+namespace gputrace::test {
 namespace {
-
-using test::BusySignal;
-using test::SignalPass;
-using test::SignalPhase;
-using test::SignalRandom;
 
 BusySignal empty_signal(std::uint64_t seed) {
   BusySignal signal;
   signal.seed = seed;
-  signal.units = test::signal_units();
+  signal.units = signal_units();
   return signal;
 }
 
@@ -26,7 +21,7 @@ SignalPhase steady(double seconds, std::vector<double> duty) {
 
 SignalPhase with_gate(double seconds, const std::vector<double>& duty, SignalRandom& random) {
   return {.seconds = seconds,
-          .passes = test::gated(duty, random.uniform(0.6, 0.95)),
+          .passes = gated(duty, random.uniform(0.6, 0.95)),
           .fps = random.uniform(17, 144),
           .jitter = random.uniform(0, 0.1)};
 }
@@ -70,7 +65,7 @@ std::vector<double> load(std::size_t kind, SignalRandom& random) {
 
 std::vector<double> relaxations(double low_ms, double high_ms, SignalRandom& random) {
   std::vector<double> all;
-  for (std::size_t u = 0; u < test::signal_units().size(); ++u) {
+  for (std::size_t u = 0; u < signal_units().size(); ++u) {
     all.push_back(low_ms * std::pow(high_ms / low_ms, random.uniform()));
   }
   return all;
@@ -117,7 +112,7 @@ BusySignal short_phase(std::uint64_t seed, double low_ms, double high_ms, double
   std::vector<double> duty = load(0, random);
   signal.phases.push_back(steady(20 + random.uniform(), duty));
   std::vector<double> lower = duty;
-  for (std::size_t u = 0; u < test::kMemoryUnits; ++u) {
+  for (std::size_t u = 0; u < kMemoryUnits; ++u) {
     lower[u] = std::max(0.02, lower[u] - points);
   }
   signal.phases.push_back(steady(seconds, lower));
@@ -138,10 +133,8 @@ std::vector<StationaryKind> stationary_kinds(std::uint64_t seed, double seconds)
     kinds.push_back({name, std::move(signal)});
   };
   const auto gate = [&](double fps, double jitter, double open) {
-    return SignalPhase{.seconds = seconds,
-                       .passes = test::gated(load(3, random), open),
-                       .fps = fps,
-                       .jitter = jitter};
+    return SignalPhase{
+        .seconds = seconds, .passes = gated(load(3, random), open), .fps = fps, .jitter = jitter};
   };
   add("memory, 0.5-2 ms", 0.5, 2, 0, steady(seconds, load(0, random)));
   add("compute, 4-8 ms", 4, 8, 0, steady(seconds, load(1, random)));
@@ -166,4 +159,4 @@ std::vector<StationaryKind> stationary_kinds(std::uint64_t seed, double seconds)
   return kinds;
 }
 
-}  // namespace gputrace::bench
+}  // namespace gputrace::test
