@@ -14,7 +14,8 @@ using analysis::ReadingRun;
 using analysis::TimeRange;
 using report::Sensor;
 
-constexpr std::int64_t kMinBinNs = 100 * kNsPerMs;
+/// Well below the distance of readings, so that a stretch hardly borrows from its neighbours.
+constexpr std::int64_t kMinBinNs = 20 * kNsPerMs;
 constexpr std::int64_t kMaxBins = 200'000;
 constexpr double kBytesPerGb = 1e9;
 
@@ -140,6 +141,13 @@ Result<MemoryTrack> MemoryTrack::load(const SensorSet& set, std::int64_t session
   }
   MemoryTrack out;
   out.session_start_ns_ = session_start_ns;
+  for (const auto& [index, track] : tracks) {
+    const Sensor& sensor = sensors[index];
+    const double spacing_s =
+        sensor.covered_s / static_cast<double>(std::max<std::uint64_t>(1, sensor.samples));
+    out.reading_s_ = std::max(out.reading_s_, spacing_s);
+    out.bin_s_ = static_cast<double>(track.bin_ns()) / 1e9;
+  }
   if (tracks.empty()) {
     return out;
   }
@@ -201,7 +209,9 @@ std::optional<analysis::MemoryWitness> MemoryTrack::at(double start_s, double en
   const auto time_ns = [this](double at_s) {
     return session_start_ns_ + static_cast<std::int64_t>(at_s * 1e9);
   };
-  const TimeRange range{time_ns(start_s), time_ns(end_s)};
+  // The reading over a change is of both of its sides.
+  const double edge_s = std::min(reading_s_ + bin_s_, (end_s - start_s) / 4);
+  const TimeRange range{time_ns(start_s + edge_s), time_ns(end_s - edge_s)};
   analysis::MemoryWitness witness;
   witness.gbps = gbps(range);
   if (activity_) {

@@ -63,6 +63,8 @@ class MemoryTrack {
     std::string covers;
   };
   std::int64_t session_start_ns_ = 0;
+  double reading_s_ = 0;  ///< between two readings
+  double bin_s_ = 0;
   std::optional<Traffic> traffic_;
   std::optional<Activity> activity_;
   std::optional<double> ceiling_gbps_;

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "cli/commands/report/report_evidence.h"
+#include "cli/commands/report/report_phases.h"
 #include "cli/commands/report/report_sampling.h"
 #include "cli/commands/report/report_units.h"
 #include "cli/commands/report/report_warnings.h"
-#include "cli/commands/report/report_phases.h"
 #include "cli/report/text_format.h"
 
 namespace gputrace::commands {

@@ -27,10 +27,11 @@ std::string day_and_minute(const std::string& rfc3339) {
 }
 
 std::string calibrate_hint(const analysis::Conditions& recording) {
-  return recording.simulated ? "run `gputrace calibrate --gpu sim:780m` (with the scenario's power "
-                               "limit), then this report again."
-                             : "run `gputrace calibrate` at the same power limit, then this report "
-                               "again.";
+  return recording.simulated
+             ? "run `gputrace calibrate` with the same simulated GPU for --gpu, then "
+               "this report again."
+             : "run `gputrace calibrate` at the same power limit, then this report "
+               "again.";
 }
 
 void use_ceilings(const std::optional<analysis::Ceiling>& compute,

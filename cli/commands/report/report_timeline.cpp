@@ -180,7 +180,7 @@ class TrackWriter {
 bool has_track(const std::vector<report::Sensor>& sensors, const report::Sensor& sensor) {
   static constexpr std::array<std::string_view, 6> kUnits{"W", "MHz", "C", "%", "RPM", "V"};
   return sensor.kind == report::SensorKind::kGauge && sensor.name != "power_cap" &&
-         std::ranges::find(kUnits, sensor.unit) != kUnits.end() &&
+         !is_numbered(sensor) && std::ranges::find(kUnits, sensor.unit) != kUnits.end() &&
          find_sensor(sensors, sensor.name, sensor.kind, sensor.of_machine) == &sensor;
 }
 

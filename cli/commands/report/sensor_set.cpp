@@ -168,6 +168,11 @@ Result<SensorSet::RunsOfSensors> SensorSet::runs(const std::set<std::size_t>& in
   return runs;
 }
 
+bool is_numbered(const Sensor& sensor) {
+  const std::size_t last = sensor.name.find_last_not_of("0123456789");
+  return last != std::string::npos && last + 1 < sensor.name.size() && sensor.name[last] == '_';
+}
+
 const Sensor* find_sensor(const std::vector<Sensor>& sensors, std::string_view name,
                           report::SensorKind kind, bool of_machine) {
   const Sensor* best = nullptr;

@@ -62,4 +62,7 @@ class SensorSet {
                                                 std::string_view name, report::SensorKind kind,
                                                 bool of_machine);
 
+/// "core_power_3": one of many of its kind, which say little about the GPU.
+[[nodiscard]] bool is_numbered(const report::Sensor& sensor);
+
 }  // namespace gputrace::commands

@@ -22,7 +22,7 @@ class StretchCollector {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
       const Sensor& sensor = sensors[i];
       const bool chosen =
-          sensor.kind != report::SensorKind::kBits &&
+          sensor.kind != report::SensorKind::kBits && !is_numbered(sensor) &&
           find_sensor(sensors, sensor.name, sensor.kind, sensor.of_machine) == &sensor;
       if (chosen) {
         sums_[i].resize(stretches.size());

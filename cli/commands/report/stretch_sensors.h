@@ -9,8 +9,8 @@
 namespace gputrace::commands {
 
 /// One list for each stretch; stretches are in order of time and do not overlap. Of each quantity
-/// the sensor whose readings speak for most of the recording, without bit fields; those that say
-/// nothing of a stretch are not in its list.
+/// the sensor whose readings speak for most of the recording, without bit fields and single
+/// cores; those that say nothing of a stretch are not in its list.
 [[nodiscard]] Result<std::vector<std::vector<report::Sensor>>> sensors_of_stretches(
     const SensorSet& set, std::span<const analysis::TimeRange> stretches);
 

@@ -23,14 +23,19 @@ struct Opened {
   std::optional<store::SessionReader> session;
   commands::SessionGrid grid;
 
+  Opened() = default;
+  explicit Opened(const SessionRecipe& recipe,
+                  std::optional<store::TimeSpan> selection = std::nullopt) {
+    REQUIRE(make_session(path(), recipe));
+    open(selection);
+  }
   [[nodiscard]] std::filesystem::path path() const { return folder.path() / "s.gputrace"; }
 
-  void open(std::optional<store::TimeSpan> selection = std::nullopt,
-            const std::string& table = "11.0.0") {
+  void open(std::optional<store::TimeSpan> selection = std::nullopt) {
     Result<store::SessionReader> opened = store::SessionReader::open(path());
     REQUIRE(opened);
     session.emplace(std::move(*opened));
-    const auto map = regdb::RegisterDatabase::built_in().map_for_table(table);
+    const auto map = regdb::RegisterDatabase::built_in().map_for_table("11.0.0");
     REQUIRE(map);
     commands::GpuRecording recording;
     recording.session = &*session;
@@ -63,13 +68,6 @@ struct Opened {
   }
 };
 
-Opened opened(const SessionRecipe& recipe, std::optional<store::TimeSpan> selection = {}) {
-  Opened made;
-  REQUIRE(make_session(made.path(), recipe));
-  made.open(selection);
-  return made;
-}
-
 analysis::BusyGrid all_of(const analysis::GridSource& source) {
   auto grid = source.read(0, source.cells());
   REQUIRE(grid);
@@ -77,7 +75,7 @@ analysis::BusyGrid all_of(const analysis::GridSource& source) {
 }
 
 TEST_CASE("a session becomes cells of 100 ms whose sums are those of its ticks") {
-  const Opened file = opened(game());
+  const Opened file(game());
   CHECK(file.source().cell_s() == 0.1);
   CHECK(file.source().start_s() == 0);
   REQUIRE(file.source().cells() == 40);
@@ -94,7 +92,7 @@ TEST_CASE("a session becomes cells of 100 ms whose sums are those of its ticks")
 }
 
 TEST_CASE("any part can be read, in any order, and is what the whole has there") {
-  const Opened file = opened(game());
+  const Opened file(game());
   const analysis::BusyGrid whole = all_of(file.source());
   for (const std::size_t first : {25, 0, 39}) {
     const auto part = file.source().read(first, 1);
@@ -112,7 +110,7 @@ TEST_CASE("ticks have the bits of every unit, and tell valid from unknown") {
   recipe.state = [](std::size_t reg, std::size_t tick) {
     return reg == 1 && tick == 2003 ? SampleState::kReset : SampleState::kValid;
   };
-  const Opened file = opened(recipe);
+  const Opened file(recipe);
   const auto ticks = file.source().ticks(1.99, 2.02);
   REQUIRE(ticks);
   CHECK(std::abs(static_cast<double>(ticks->size()) - 30) <= 2);
@@ -138,14 +136,14 @@ TEST_CASE("ticks have the bits of every unit, and tell valid from unknown") {
 TEST_CASE("units of shader engines are there only if the whole GPU has none of that name") {
   SessionRecipe recipe = game();
   recipe.registers = {"GRBM_STATUS_SE0", "GRBM_STATUS_SE1", "GRBM_STATUS", "GRBM_STATUS2"};
-  const Opened without = opened(recipe);
+  const Opened without(recipe);
   CHECK(without.source().units().front().register_name == "GRBM_STATUS");
   CHECK(without.has("TA_BUSY", "GRBM_STATUS"));
   CHECK_FALSE(without.has("TA_BUSY", "GRBM_STATUS_SE0"));
   CHECK(without.has("GL1CC_BUSY", "GRBM_STATUS_SE0"));
   CHECK(without.has("GL1CC_BUSY", "GRBM_STATUS_SE1"));
   recipe.registers.emplace_back("GRBM_STATUS3");
-  const Opened with = opened(recipe);
+  const Opened with(recipe);
   CHECK(with.has("GL1CC_BUSY", "GRBM_STATUS3"));
   CHECK_FALSE(with.has("GL1CC_BUSY", "GRBM_STATUS_SE0"));
   CHECK(with.source().units().size() <= analysis::kMaxGridUnits);
@@ -153,8 +151,7 @@ TEST_CASE("units of shader engines are there only if the whole GPU has none of t
 
 TEST_CASE("a selection's grid has no sample from outside it") {
   const std::int64_t start = SessionRecipe{}.start_ns;
-  const Opened file =
-      opened(game(), store::TimeSpan{start + 1'950 * kNsPerMs, start + 2'250 * kNsPerMs});
+  const Opened file(game(), store::TimeSpan{start + 1'950 * kNsPerMs, start + 2'250 * kNsPerMs});
   CHECK(file.source().start_s() == doctest::Approx(1.9));
   REQUIRE(file.source().cells() == 4);
   const analysis::BusyGrid grid = all_of(file.source());
@@ -174,7 +171,7 @@ TEST_CASE("asleep and unknown are counted by cell, of the register that is known
            : reg == 1 && tick < 3000 ? SampleState::kGuardLate
                                      : SampleState::kValid;
   };
-  const Opened file = opened(recipe);
+  const Opened file(recipe);
   const analysis::BusyGrid grid = all_of(file.source());
   const auto sum = [](const std::vector<std::uint32_t>& cells) {
     std::uint64_t total = 0;

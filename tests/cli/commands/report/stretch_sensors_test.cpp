@@ -104,10 +104,13 @@ TEST_CASE("a stretch between two equal readings has their value") {
 
 TEST_CASE("of two sources of one quantity a stretch has the one that was read most") {
   std::vector<SourceRecipe> sources = apu();
-  sources.push_back(
-      {"metrics", {gauge("package_power", "W", [](double at) -> std::optional<double> {
-         return at < 1 ? std::optional(99.0) : std::nullopt;
-       })}});
+  sources.push_back({"metrics",
+                     {gauge(
+                         "package_power", "W",
+                         [](double at) -> std::optional<double> {
+                           return at < 1 ? std::optional(99.0) : std::nullopt;
+                         },
+                         "another file")}});
   const Sensors sensors(sources);
   const auto lists =
       commands::sensors_of_stretches(*sensors.set, std::vector{sensors.seconds(0, 1)});
