@@ -6,6 +6,9 @@ build_packages=(cmake g++ glslang-tools libcap-ng-dev libcxxopts-dev libdrm-dev 
 test_packages=(doctest-dev fuse3 libfuse3-dev mesa-vulkan-drivers)
 ci_packages=(clang-19 clang-format-19 clang-tidy-19 fish git libclang-rt-19-dev radeontop scdoc sqlite3 systemd
   vulkan-validationlayers zsh)
+# Node's own packages bring npm along and conflict with Debian's. Without npm pages have no time line.
+command -v npm > /dev/null || ci_packages+=(npm)
+command -v chromium > /dev/null || ci_packages+=(chromium)
 long_packages=(clang-19 debootstrap dpkg-dev file libclang-rt-19-dev lintian scdoc systemd-container)
 
 die() {

@@ -80,6 +80,7 @@ How to read it:
 Examples:
   gputrace report
   gputrace report --from 1:00 --to 1:30 game.gputrace
+  gputrace report --html game.html game.gputrace
   gputrace report --json game.gputrace | jq '.units[] | select(.busy > 0.5)'
 
 Exit status: 0, also when the session has no valid sample (the report says so);

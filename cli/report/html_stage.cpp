@@ -2,36 +2,56 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "cli/report/text_format.h"
 
 namespace gputrace::report {
 namespace {
 
-using Names = std::span<const std::string_view>;
-
-// regdb/units.reg has the same order; register tables group by what an interval needs, not by this.
+// In the order of the pipeline. Other names stand behind these, by the group of their table.
+constexpr std::array<std::string_view, 11> kFrontEnd{
+    "GUI_ACTIVE", "gpu", "ANY_ACTIVE", "CP", "CPF", "CPC", "CPG", "CPAXI", "RLC", "SDMA", "ee"};
 constexpr std::array<std::string_view, 12> kGeometry{"GE",  "GE_BUSY_NO_DMA",
                                                      "IA",  "IA_BUSY_NO_DMA",
                                                      "WD",  "WD_BUSY_NO_DMA",
-                                                     "VGT", "PA",
-                                                     "PH",  "PC",
-                                                     "vgt", "pa"};
-constexpr std::array<std::string_view, 8> kRaster{"SC", "BCI", "DB", "CB",
-                                                  "sc", "db",  "cb", "DB_CB"};
-constexpr std::array<std::string_view, 9> kShader{"SPI", "SX",  "GDS", "TA", "TD",
-                                                  "TCP", "spi", "sx",  "ta"};
+                                                     "VGT", "vgt",
+                                                     "PC",  "PA",
+                                                     "pa",  "PH"};
+constexpr std::array<std::string_view, 7> kRaster{"SC", "sc", "BCI", "DB", "db", "CB", "cb"};
+constexpr std::array<std::string_view, 12> kShader{"SPI", "spi", "SX", "sx", "smx", "sh",
+                                                   "GDS", "TA",  "ta", "TD", "TCP", "SEDC"};
+constexpr std::array<std::string_view, 10> kMemory{"GL1CC", "GL1H", "TC", "tc",  "TCC",
+                                                   "GL2CC", "CH",   "EA", "GUS", "UTCL2"};
+
+struct StageNames {
+  Stage stage;
+  std::span<const std::string_view> names;
+};
+constexpr std::array<StageNames, 5> kStages{{{Stage::kFrontEnd, kFrontEnd},
+                                             {Stage::kGeometry, kGeometry},
+                                             {Stage::kRaster, kRaster},
+                                             {Stage::kShader, kShader},
+                                             {Stage::kMemory, kMemory}}};
 
 /// What tells classes apart, most telling first: of an older chip its own name of the same stage.
 constexpr std::array<std::string_view, 24> kKey{
     "GUI_ACTIVE", "gpu", "EA", "TC",    "tc",    "SC",  "sc", "DB",  "db",  "CB", "cb", "SPI",
     "spi",        "TA",  "ta", "GL2CC", "GL1CC", "TCP", "GE", "VGT", "vgt", "PA", "pa", "TCC"};
 
-bool is_among(Names names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+/// Place within its stage.
+std::size_t rank_of(std::string_view name) {
+  for (const StageNames& stage : kStages) {
+    const auto found = std::find(stage.names.begin(), stage.names.end(), name);
+    if (found != stage.names.end()) {
+      return static_cast<std::size_t>(found - stage.names.begin());
+    }
+  }
+  return std::numeric_limits<std::size_t>::max();
 }
 
 }  // namespace
@@ -54,14 +74,10 @@ std::string_view to_string(Stage stage) {
 
 Stage stage_of(const Unit& unit) {
   const std::string_view name = short_name(unit.name);
-  if (is_among(kGeometry, name)) {
-    return Stage::kGeometry;
-  }
-  if (is_among(kRaster, name)) {
-    return Stage::kRaster;
-  }
-  if (is_among(kShader, name)) {
-    return Stage::kShader;
+  for (const StageNames& stage : kStages) {
+    if (std::find(stage.names.begin(), stage.names.end(), name) != stage.names.end()) {
+      return stage.stage;
+    }
   }
   switch (unit.group) {
     case regdb::UnitGroup::kFrontEnd:
@@ -114,8 +130,14 @@ std::vector<LaneRow> lane_rows(const Report& report) {
       take(row);
     }
   }
+  // A unit's copies in shader engines stand behind all whole ones of the stage.
+  const auto key_of = [&unit_of](const LaneRow& row) {
+    const Unit& unit = unit_of(row);
+    return std::tuple(row.stage, !row.key && unit.engine.has_value(), unit.engine.value_or(0),
+                      rank_of(short_name(unit.name)));
+  };
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const LaneRow& a, const LaneRow& b) { return a.stage < b.stage; });
+                   [&key_of](const LaneRow& a, const LaneRow& b) { return key_of(a) < key_of(b); });
   return rows;
 }
 

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,10 +24,17 @@ Error error_of(const std::vector<std::string>& words) {
 }  // namespace
 
 TEST_CASE("report refuses wrong command lines as usage errors") {
-  const std::vector<std::vector<std::string>> wrong{
-      {"--no-such-option"}, {"a.gputrace", "b.gputrace"}, {"--from"},
-      {"--from", "soon"},   {"--from", "2", "--to", "1"}, {"--from", "1", "--to", "1"},
-      {"--color=perhaps"},  {"--json=yes", "a", "b", "c"}};
+  const std::vector<std::vector<std::string>> wrong{{"--no-such-option"},
+                                                    {"a.gputrace", "b.gputrace"},
+                                                    {"--from"},
+                                                    {"--from", "soon"},
+                                                    {"--from", "2", "--to", "1"},
+                                                    {"--from", "1", "--to", "1"},
+                                                    {"--color=perhaps"},
+                                                    {"--json=yes", "a", "b", "c"},
+                                                    {"--html"},
+                                                    {"--html", "a.html", "--json"},
+                                                    {"--html", "a.html", "--since", "1 h ago"}};
   for (const std::vector<std::string>& words : wrong) {
     CAPTURE(words.front());
     CHECK(error_of(words).code == ErrorCode::kUsage);
@@ -49,4 +59,20 @@ TEST_CASE("report refuses a span that begins after the session's end") {
   const Error error = error_of({"--from", "1:00", path});
   CHECK(error.code == ErrorCode::kInvalidArgument);
   CHECK(error.message == "--from 1:00 is not inside the session, which is 2.0 s long");
+}
+
+TEST_CASE("report --html writes a page, and never over the recording") {
+  const test::TempDir folder;
+  const std::string path = (folder.path() / "s.gputrace").string();
+  REQUIRE(test::make_session(path, {}));
+  const std::string page = (folder.path() / "s.html").string();
+  REQUIRE(commands::run_report({"--html", page, path}) == 0);
+  std::ostringstream text;
+  text << std::ifstream(page, std::ios::binary).rdbuf();
+  CHECK(text.str().starts_with("<!DOCTYPE html>"));
+  CHECK(text.str().find("How this was measured") != std::string::npos);
+  CHECK(error_of({"--html", path, path}).code == ErrorCode::kExists);
+  const std::string link = (folder.path() / "link.html").string();
+  std::filesystem::create_symlink(page, link);
+  CHECK(error_of({"--html", link, path}).message.find("symbolic link") != std::string::npos);
 }

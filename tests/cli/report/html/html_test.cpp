@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/cli/report/html/sample_hour.h"
 #include "tests/cli/report/sample_report.h"
@@ -222,6 +224,23 @@ TEST_CASE("units come by stage, twelve before the reader asks for more") {
   CHECK(raster < shader);
   CHECK(shader < memory);
   CHECK(memory < std::string::npos);
+}
+
+TEST_CASE("units of a stage follow the pipeline, in whatever order they were recorded") {
+  report::Report report = test::sample_second();
+  std::reverse(report.timeline->rows.begin(), report.timeline->rows.end());
+  if (!report::html_has_plots()) {
+    MESSAGE("skipped: built without uPlot");
+    return;
+  }
+  const std::string page = page_of(report);
+  std::size_t at = page.find("id=\"units\"");
+  for (const std::string_view name :
+       {"GUI_ACTIVE", "GE", "PA", "SC", "DB", "CB", "SPI", "TA", "TCP", "GL1CC", "GL2CC", "EA"}) {
+    CAPTURE(name);
+    at = page.find(">" + std::string(name) + "</div>", at);
+    CHECK(at != std::string::npos);
+  }
 }
 
 TEST_CASE("many phases leave their units out of the embedded JSON, not the page") {

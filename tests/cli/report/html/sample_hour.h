@@ -6,9 +6,11 @@
 
 namespace gputrace::test {
 
-/// 40 units, 31 phases, 7 sensors, a roofline, two stretches in which nothing could be read.
+/// 40 units, 31 phases, 7 sensors, a roofline; `scale` hours long.
+[[nodiscard]] report::Report sample_run(double scale, double window_s);
+/// In windows of 100 ms. In one stretch nothing could be read.
 [[nodiscard]] report::Report sample_hour();
-/// The same, thinned out by length as recordings are: 24 hours in windows of 5 s.
+/// Thinned out by length as recordings are: 24 hours in windows of 5 s.
 [[nodiscard]] report::Report sample_day();
 /// One second, one phase, no roofline.
 [[nodiscard]] report::Report sample_second();
