@@ -52,13 +52,8 @@ class PhaseBuilder {
     }
     Scene scene = judge(start_s, end_s, sum, gap_ ? std::nullopt : last_);
     last_ = scene.verdict.bottleneck;
-    if (open_ && belongs(scene)) {
-      if (open_->limit == Bottleneck::kMemory || is_short(open_->phase.whole)) {
-        open_->limit = scene.verdict.bottleneck;
-      }
-      open_->phase.whole.end_s = end_s;
-      open_->phase.scenes.push_back(std::move(scene));
-      open_->sum.append(sum);
+    if (open_ && belongs(*open_, scene)) {
+      join(*open_, std::move(scene), sum);
       return;
     }
     close();
@@ -86,9 +81,19 @@ class PhaseBuilder {
  private:
   static bool is_short(const Scene& scene) { return scene.end_s - scene.start_s < kShortestPhaseS; }
 
-  [[nodiscard]] bool belongs(const Scene& scene) const {
-    return same_limit(open_->limit, scene.verdict.bottleneck) || is_short(scene) ||
-           is_short(open_->phase.whole);
+  static bool belongs(const OpenPhase& open, const Scene& scene) {
+    return same_limit(open.limit, scene.verdict.bottleneck) || is_short(scene) ||
+           is_short(open.phase.whole);
+  }
+
+  static void join(OpenPhase& open, Scene scene, const StretchSum& sum) {
+    if (is_short(open.phase.whole) ||
+        (open.limit == Bottleneck::kMemory && is_memory(scene.verdict.bottleneck))) {
+      open.limit = scene.verdict.bottleneck;
+    }
+    open.phase.whole.end_s = scene.end_s;
+    open.phase.scenes.push_back(std::move(scene));
+    open.sum.append(sum);
   }
 
   [[nodiscard]] Scene judge(double start_s, double end_s, const StretchSum& sum,

@@ -227,7 +227,7 @@ class Rules {
     if (writes_only() && output_full()) {
       return {Bottleneck::kRaster, Ground::kOutputNotMemory};
     }
-    if (dram_->share > free_limit()) {
+    if (!bandwidth_free()) {
       return {Bottleneck::kMemory, Ground::kMemoryFull};
     }
     return {Bottleneck::kLatency, Ground::kMemoryFull};
@@ -251,9 +251,10 @@ class Rules {
     return dram_->share >= dram_limits(*dram_).full * more -
                                (before_ == Bottleneck::kBandwidth ? kShareHysteresis : 0);
   }
-  [[nodiscard]] double free_limit() const {
+  [[nodiscard]] bool bandwidth_free() const {
     constexpr double kShareHysteresis = 0.03;
-    return dram_limits(*dram_).free + (before_ == Bottleneck::kLatency ? kShareHysteresis : 0);
+    return dram_ && dram_->share <= dram_limits(*dram_).free +
+                                        (before_ == Bottleneck::kLatency ? kShareHysteresis : 0);
   }
 
   [[nodiscard]] Decision stage_before_memory() const {
