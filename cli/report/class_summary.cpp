@@ -185,7 +185,7 @@ const Unit* find_unit(const Phase& phase, std::span<const std::string_view> name
 
 const analysis::Ceiling* memory_roof(const Report& report) {
   const bool fits = report.machine &&
-                    report.machine->fit.use == analysis::CalibrationUse::kAsItIs &&
+                    report.machine->fit.use != analysis::CalibrationUse::kRefused &&
                     !report.machine->roofline.bandwidth.empty();
   return fits ? &report.machine->roofline.bandwidth.front() : nullptr;
 }

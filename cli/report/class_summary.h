@@ -42,7 +42,7 @@ struct ClassSummary {
 /// The same for one phase.
 [[nodiscard]] const Unit* find_unit(const Phase& phase, std::span<const std::string_view> names);
 
-/// The measured roof that DRAM traffic is compared with; null when no calibration fits as it is.
+/// The measured roof that DRAM traffic is compared with; null when nothing measured fits.
 [[nodiscard]] const analysis::Ceiling* memory_roof(const Report& report);
 
 /// What holds the GPU back from outside the pipe.

@@ -20,6 +20,40 @@ bool is_narrow(const analysis::Interval& interval) {
   return interval.upper - interval.lower < 0.02;
 }
 
+constexpr std::string_view kNoBreak = "\u00a0";
+
+/// Ties units to their numbers, so that no line begins with "%".
+std::string tie_units(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kUnits{"%",      "s",      "W",  "GB/s",
+                                                   "FLOP/B", "GFLOPS", "Hz", "MHz"};
+  std::string tied;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool after_digit = i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9';
+    const std::size_t end = text.find_first_of(" ,.;:)", i + 1);
+    const std::string_view word =
+        text.substr(std::min(i + 1, text.size()),
+                    end == std::string_view::npos ? end : end - std::min(i + 1, text.size()));
+    const bool unit = text[i] == ' ' && after_digit &&
+                      std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+    if (unit) {
+      tied += kNoBreak;
+    } else {
+      tied += text[i];
+    }
+  }
+  return tied;
+}
+
+std::vector<std::string> wrap_tied(std::string_view text, std::size_t width, std::size_t indent) {
+  std::vector<std::string> lines = wrap(tie_units(text), width, indent);
+  for (std::string& line : lines) {
+    for (std::size_t at = line.find(kNoBreak); at != std::string::npos; at = line.find(kNoBreak)) {
+      line.replace(at, kNoBreak.size(), " ");
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string format_percent(double fraction) {
@@ -130,14 +164,14 @@ void Page::line(std::string_view text, Ink ink) {
 }
 
 void Page::paragraph(std::string_view text, std::size_t indent, Ink ink) {
-  for (const std::string& piece : wrap(text, text_width(), indent)) {
+  for (const std::string& piece : wrap_tied(text, text_width(), indent)) {
     line(piece, ink);
   }
 }
 
 void Page::entry(std::string_view key, std::string_view text) {
   const std::string indent(kKeyWidth + 3, ' ');
-  const std::vector<std::string> lines = wrap(text, text_width() - indent.size(), 0);
+  const std::vector<std::string> lines = wrap_tied(text, text_width() - indent.size(), 0);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     line(i == 0 ? fmt::format("  {:<{}} {}", key, kKeyWidth, lines[i]) : indent + lines[i]);
   }

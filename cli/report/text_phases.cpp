@@ -133,7 +133,8 @@ class PhaseTable {
       return std::any_of(rows_.begin(), rows_.end(),
                          [&has](const Row& row) { return has(*row.phase); });
     };
-    const bool position = any([](const Phase& phase) { return phase.position.has_value(); });
+    const bool position = any(
+        [](const Phase& phase) { return phase.position && is_known(phase.position->intensity); });
     const bool traffic =
         any([](const Phase& phase) { return phase.dram && phase.dram->total_gbps; });
     std::vector<Column> units;
@@ -190,7 +191,9 @@ class PhaseTable {
       return phase.dram && phase.dram->total_gbps ? fmt::format("{:.0f}", *phase.dram->total_gbps)
                                                   : "?";
     }
-    return phase.position ? range_text(phase.position->intensity) : "";
+    return phase.position && is_known(phase.position->intensity)
+               ? range_text(phase.position->intensity)
+               : "";
   }
 
   void append_row(const Row& row) {

@@ -51,6 +51,9 @@ struct Answer {
 };
 [[nodiscard]] Answer answer_of(const Report& report);
 
+[[nodiscard]] inline bool is_known(const analysis::Range& range) {
+  return range.lower || range.upper;
+}
 /// "1.8 - 2.1", "< 6", "> 20", "not known": two digits, rounded outwards.
 [[nodiscard]] std::string range_text(const analysis::Range& range);
 /// "below 0.35 of the ridge, < 6 FLOP/B; 71 - 73 GB/s": the ridge first.

@@ -76,8 +76,9 @@ void say_roof(std::vector<std::string>& limits, const Report& report,
 }
 
 void say_position(std::vector<std::string>& limits, const Report& report) {
-  const bool placed = std::any_of(report.phases.begin(), report.phases.end(),
-                                  [](const Phase& phase) { return phase.position.has_value(); });
+  const bool placed = std::any_of(
+      report.phases.begin(), report.phases.end(),
+      [](const Phase& phase) { return phase.position && is_known(phase.position->intensity); });
   const bool any_work =
       std::any_of(report.phases.begin(), report.phases.end(), [](const Phase& phase) {
         return is_judged(phase.bottleneck) && phase.bottleneck != Bottleneck::kCpu;
@@ -85,7 +86,15 @@ void say_position(std::vector<std::string>& limits, const Report& report) {
   if (placed || !any_work) {
     return;
   }
-  if (!report.machine || report.machine->source.empty()) {
+  const auto warned =
+      std::find_if(report.warnings.begin(), report.warnings.end(), [](const Warning& warning) {
+        return warning.code == "no_calibration" || warning.code == "calibration_refused" ||
+               warning.code == "calibration_flat";
+      });
+  if (warned != report.warnings.end()) {
+    limits.push_back(fmt::format(
+        "No place on the roofline: the warning {} says why, and what to run.", warned->code));
+  } else if (!report.machine || report.machine->source.empty()) {
     limits.emplace_back(
         "No place on the roofline: there is no calibration of this GPU. `gputrace calibrate` makes "
         "one.");

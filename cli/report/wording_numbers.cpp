@@ -63,10 +63,6 @@ void append(std::string& text, std::string_view between, const std::string& part
   text += part;
 }
 
-bool is_known(const analysis::Range& range) {
-  return range.lower || range.upper;
-}
-
 }  // namespace
 
 std::string range_text(const analysis::Range& range) {

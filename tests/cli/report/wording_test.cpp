@@ -182,6 +182,9 @@ TEST_CASE("no position says what to run, or why the calibration was refused") {
   CHECK(says(report, "It was made at 15 W, this at 54 W."));
   report.phases[0].position = test::one_sided_position();
   CHECK_FALSE(says(report, "No place on the roofline"));
+  report = one_phase(Bottleneck::kCompute, 0.95);
+  report.warnings = {{"no_calibration", "none fits.", "run it."}};
+  CHECK(says(report, "the warning no_calibration says why, and what to run"));
   // Waiting for the CPU has no place on a roofline.
   CHECK_FALSE(says(one_phase(Bottleneck::kCpu, 0.95), "roofline"));
 }
