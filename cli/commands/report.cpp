@@ -55,7 +55,7 @@ Options:
   --calibration FILE
                   place phases on the roofline by this calibration (default: the
                   newest of `gputrace calibrate` that fits GPU, clock and power)
-  --scenes        with --json: the stretches that each phase is made of
+  --scenes        show the stretches that each phase is made of
   --regdb DIR     take names and meanings of the bits from *.reg files in DIR
   --color WHEN    always, never or auto (default: in a terminal, unless NO_COLOR
                   is set or TERM is dumb)
