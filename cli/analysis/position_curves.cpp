@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <list>
 #include <numeric>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr double kShareHeld = 0.95;
 /// With four times the arithmetic to spare nothing that a busy bit shows can depend on intensity:
 /// what seems to move there is another property of the workload.
 constexpr double kNoDependence = -2;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 double span_of(const KnownFamily& family) {
   return family.points.back().octave - family.points.front().octave;
@@ -69,30 +71,6 @@ std::vector<bool> directions(const std::vector<KnownFamily>& families,
     rising.push_back(by > 0);
   }
   return rising;
-}
-
-std::vector<double> mean_at(const std::vector<FamilyCurve>& curves, double octave,
-                            std::size_t units) {
-  std::vector<double> mean(units, 0);
-  for (const FamilyCurve& curve : curves) {
-    const std::vector<double> busy = curve.at(octave);
-    for (std::size_t unit = 0; unit < units; ++unit) {
-      mean[unit] += busy[unit] / static_cast<double>(curves.size());
-    }
-  }
-  return mean;
-}
-
-std::vector<double> knots_of(const std::vector<FamilyCurve>& curves) {
-  std::vector<double> knots;
-  for (const FamilyCurve& curve : curves) {
-    knots.insert(knots.end(), curve.octaves().begin(), curve.octaves().end());
-  }
-  std::sort(knots.begin(), knots.end());
-  knots.erase(std::unique(knots.begin(), knots.end(),
-                          [](double a, double b) { return b - a <= kSameOctave; }),
-              knots.end());
-  return knots;
 }
 
 /// A scatter that few families told is less sure: Student's t, with two degrees for what each
@@ -172,6 +150,63 @@ double FamilyCurve::between(const std::vector<double>& unit, std::size_t i, doub
          (1 + 2 * u) * t * t * unit[i] - t * t * u * step * slope(unit, i);
 }
 
+MeanCurve FamilyCurve::sampled(double ridge) const {
+  const auto units = static_cast<double>(busy_.size());
+  MeanCurve curve;
+  const double lowest = std::log2(kLowestIntensity / ridge);
+  const double highest = std::log2(kHighestIntensity / ridge);
+  for (int i = 0; lowest + i * kPlaceStep <= highest + kPlaceStep / 2; ++i) {
+    const double octave = lowest + i * kPlaceStep;
+    curve.octaves.push_back(octave);
+    curve.busy.push_back(at(octave));
+    curve.variance.push_back(0);
+    const auto above = std::upper_bound(octaves_.begin(), octaves_.end(), octave);
+    if (above == octaves_.begin() || above == octaves_.end()) {
+      continue;
+    }
+    // Between two points it may be off by half of what a straight line is: f'' h^2 / 8.
+    const double from = *(above - 1);
+    const double step = *above - from;
+    const double share = (octave - from) / step;
+    const auto before = at(from - step / 2);
+    const auto middle = at(from + step / 2);
+    const auto after = at(from + 3 * step / 2);
+    for (std::size_t unit = 0; unit < busy_.size(); ++unit) {
+      const double off = (before[unit] - 2 * middle[unit] + after[unit]) / 4 * share * (1 - share);
+      curve.variance.back() += off * off / units;
+    }
+  }
+  return curve;
+}
+
+namespace {
+
+/// Of all but one.
+MeanCurve mean_of(const std::vector<MeanCurve>& curves, std::size_t without) {
+  MeanCurve mean;
+  double count = 0;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (i == without) {
+      continue;
+    }
+    ++count;
+    if (count == 1) {
+      mean = curves[i];
+      continue;
+    }
+    for (std::size_t place = 0; place < mean.octaves.size(); ++place) {
+      mean.variance[place] += (curves[i].variance[place] - mean.variance[place]) / count;
+      for (std::size_t unit = 0; unit < mean.busy[place].size(); ++unit) {
+        double& busy = mean.busy[place][unit];
+        busy += (curves[i].busy[place][unit] - busy) / count;
+      }
+    }
+  }
+  return mean;
+}
+
+}  // namespace
+
 std::optional<BusyCurves> BusyCurves::make(KnownPoints known) {
   BusyCurves curves(std::move(known));
   const KnownPoints& points = curves.known_;
@@ -180,73 +215,42 @@ std::optional<BusyCurves> BusyCurves::make(KnownPoints known) {
     return std::nullopt;
   }
   const auto rising = directions(points.families, full, points.units.size());
-  std::vector<FamilyCurve> all;
+  std::vector<MeanCurve> all;
+  all.reserve(full.size());
   for (const std::size_t index : full) {
-    all.emplace_back(points.families[index], rising);
+    all.push_back(FamilyCurve(points.families[index], rising).sampled(points.ridge));
   }
-  curves.mean_ = curves.mean_of(all);
-  curves.measure(full, rising);
+  curves.mean_ = mean_of(all, kNone);
+  curves.measure(full, all, rising);
   curves.find_flat_ends();
   return curves;
 }
 
-MeanCurve BusyCurves::mean_of(const std::vector<FamilyCurve>& curves) const {
-  const std::size_t units = known_.units.size();
-  const std::vector<double> knots = knots_of(curves);
-  MeanCurve mean;
-  const double lowest = std::log2(kLowestIntensity / known_.ridge);
-  const double highest = std::log2(kHighestIntensity / known_.ridge);
-  for (int i = 0; lowest + i * kPlaceStep <= highest + kPlaceStep / 2; ++i) {
-    const double octave = lowest + i * kPlaceStep;
-    mean.octaves.push_back(octave);
-    mean.busy.push_back(mean_at(curves, octave, units));
-    mean.variance.push_back(0);
-    const auto above = std::upper_bound(knots.begin(), knots.end(), octave);
-    if (above == knots.begin() || above == knots.end()) {
-      continue;
-    }
-    // The curve between two points may be off by as much as a straight line: f'' h^2 / 8, halved.
-    const double from = *(above - 1);
-    const double step = *above - from;
-    const double share = (octave - from) / step;
-    const auto before = mean_at(curves, from - step / 2, units);
-    const auto middle = mean_at(curves, from + step / 2, units);
-    const auto after = mean_at(curves, from + 3 * step / 2, units);
-    for (std::size_t unit = 0; unit < units; ++unit) {
-      const double off = (before[unit] - 2 * middle[unit] + after[unit]) / 4 * share * (1 - share);
-      mean.variance.back() += off * off / static_cast<double>(units);
-    }
-  }
-  return mean;
-}
-
-void BusyCurves::measure(const std::vector<std::size_t>& full, const std::vector<bool>& rising) {
+void BusyCurves::measure(const std::vector<std::size_t>& full, const std::vector<MeanCurve>& all,
+                         const std::vector<bool>& rising) {
   std::list<MeanCurve> curves;
   std::vector<HeldOut> held;
   for (std::size_t f = 0; f < known_.families.size(); ++f) {
     const KnownFamily& family = known_.families[f];
-    std::vector<FamilyCurve> others;
-    for (const std::size_t index : full) {
-      if (index != f) {
-        others.emplace_back(known_.families[index], rising);
-      }
-    }
-    if (!others.empty()) {
-      curves.push_back(mean_of(others));
+    const auto at = std::find(full.begin(), full.end(), f);
+    const bool alone = full.size() == 1 && at != full.end();
+    if (!alone) {
+      const auto without = static_cast<std::size_t>(at - full.begin());
+      curves.push_back(mean_of(all, at == full.end() ? kNone : without));
     }
     for (std::size_t i = 0; i < family.points.size(); ++i) {
       const KnownPoint& point = family.points[i];
       if (point.octave <= kNoDependence) {
         continue;
       }
-      if (others.empty()) {
+      if (alone) {
         // What the only curve says of a point by its neighbours.
         if (i == 0 || i + 1 == family.points.size()) {
           continue;
         }
         KnownFamily rest = family;
         rest.points.erase(rest.points.begin() + static_cast<std::ptrdiff_t>(i));
-        curves.push_back(mean_of({FamilyCurve(rest, rising)}));
+        curves.push_back(FamilyCurve(rest, rising).sampled(known_.ridge));
       }
       held.push_back({.curve = &curves.back(),
                       .recorded = {.index = all_of(known_.units.size()),

@@ -18,7 +18,8 @@ class FamilyCurve {
   FamilyCurve(const KnownFamily& family, const std::vector<bool>& rising);
   /// Constant beyond the ends.
   [[nodiscard]] std::vector<double> at(double octave) const;
-  [[nodiscard]] const std::vector<double>& octaves() const { return octaves_; }
+  /// From kLowestIntensity to kHighestIntensity.
+  [[nodiscard]] MeanCurve sampled(double ridge) const;
 
  private:
   [[nodiscard]] double rise(const std::vector<double>& unit, std::size_t i) const;
@@ -48,8 +49,9 @@ class BusyCurves {
 
  private:
   explicit BusyCurves(KnownPoints known) : known_(std::move(known)) {}
-  [[nodiscard]] MeanCurve mean_of(const std::vector<FamilyCurve>& curves) const;
-  void measure(const std::vector<std::size_t>& full, const std::vector<bool>& rising);
+  /// `all`: the curves of the families `full`.
+  void measure(const std::vector<std::size_t>& full, const std::vector<MeanCurve>& all,
+               const std::vector<bool>& rising);
   [[nodiscard]] bool moves(const std::vector<double>& from, std::size_t to) const;
   void find_flat_ends();
 

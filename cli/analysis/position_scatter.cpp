@@ -18,51 +18,58 @@ constexpr double kCostOfShift = 1.92;
 /// Places farther off than this many standard deviations of the shift do not count.
 constexpr double kFarthestShift = 4;
 
-struct Normal {
-  double distance = 0;  ///< squared, Mahalanobis
-  double log_determinant = 0;
-};
-
-/// `shared` is what all units have in common, `own` what each has besides its variance of sampling:
-/// by the formula of Sherman and Morrison.
-Normal normal(const std::vector<double>& from, const RecordedUnits& recorded, double own,
-              double shared) {
-  double inverse = 0;
-  double sum = 0;
-  Normal result;
-  for (std::size_t i = 0; i < recorded.index.size(); ++i) {
-    const double variance = own + recorded.units.variance[i];
-    const double deviation = recorded.units.busy[i] - from[recorded.index[i]];
-    inverse += 1 / variance;
-    sum += deviation / variance;
-    result.distance += deviation * deviation / variance;
-    result.log_determinant += std::log(variance);
-  }
-  result.distance -= shared * sum * sum / (1 + shared * inverse);
-  result.log_determinant += std::log(1 + shared * inverse);
-  return result;
-}
-
 double shared_of(const Scatter& scatter) {
   return scatter.busy * scatter.busy * scatter.correlation;
 }
-double own_of(const Scatter& scatter) {
-  return scatter.busy * scatter.busy - shared_of(scatter);
-}
+
+/// Normal deviations of recorded units that have a variance in common besides their own: by the
+/// formula of Sherman and Morrison.
+class Deviations {
+ public:
+  Deviations(const RecordedUnits& recorded, const Scatter& scatter) : recorded_(recorded) {
+    const double own = scatter.busy * scatter.busy - shared_of(scatter);
+    for (const double sampling : recorded.units.variance) {
+      inverse_.push_back(1 / (own + sampling));
+      sum_ += inverse_.back();
+      log_determinant_ -= std::log(inverse_.back());
+    }
+  }
+
+  struct Normal {
+    double distance = 0;  ///< squared, Mahalanobis
+    double log_likelihood = 0;
+  };
+  [[nodiscard]] Normal from(const std::vector<double>& busy, double shared) const {
+    Normal result;
+    double sum = 0;
+    for (std::size_t i = 0; i < inverse_.size(); ++i) {
+      const double deviation = recorded_.units.busy[i] - busy[recorded_.index[i]];
+      sum += deviation * inverse_[i];
+      result.distance += deviation * deviation * inverse_[i];
+    }
+    const double scale = 1 + shared * sum_;
+    result.distance -= shared * sum * sum / scale;
+    result.log_likelihood = -(result.distance + log_determinant_ + std::log(scale)) / 2;
+    return result;
+  }
+
+ private:
+  const RecordedUnits& recorded_;
+  std::vector<double> inverse_;  ///< of each unit's own variance
+  double sum_ = 0;
+  double log_determinant_ = 0;
+};
 
 std::vector<double> without_shift(const MeanCurve& curve, const RecordedUnits& recorded,
                                   const Scatter& scatter, Likelihoods& result) {
+  const Deviations deviations(recorded, scatter);
   std::vector<double> log_likelihood;
   log_likelihood.reserve(curve.octaves.size());
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < curve.octaves.size(); ++i) {
-    const Normal at =
-        normal(curve.busy[i], recorded, own_of(scatter), shared_of(scatter) + curve.variance[i]);
-    log_likelihood.push_back(-(at.distance + at.log_determinant) / 2);
-    if (at.distance < nearest) {
-      nearest = at.distance;
-      result.nearest = i;
-    }
+    const auto at = deviations.from(curve.busy[i], shared_of(scatter) + curve.variance[i]);
+    log_likelihood.push_back(at.log_likelihood);
+    nearest = std::min(nearest, at.distance);
   }
   result.distance = nearest / static_cast<double>(recorded.index.size());
   return log_likelihood;
@@ -83,23 +90,34 @@ Relative relative(const std::vector<double>& log_likelihood) {
   return result;
 }
 
-/// The likelihood of a place is the mean over the shifts that a workload there can have.
-double shifted(const Relative& places, std::size_t at, double shift_octaves) {
-  constexpr double kTiny = 1e-300;
-  const auto last = static_cast<std::ptrdiff_t>(places.likelihood.size()) - 1;
-  const auto reach = static_cast<std::ptrdiff_t>(kFarthestShift * shift_octaves / kPlaceStep);
-  const auto middle = static_cast<std::ptrdiff_t>(at);
-  double sum = 0;
-  double weights = 0;
-  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, middle - reach);
-       i <= std::min(last, middle + reach); ++i) {
-    const double z =
-        shift_octaves > 0 ? static_cast<double>(i - middle) * kPlaceStep / shift_octaves : 0;
-    const double weight = std::exp(-z * z / 2);
-    weights += weight;
-    sum += weight * places.likelihood[static_cast<std::size_t>(i)];
+/// Weights of shifts by 0, 1, 2... places.
+std::vector<double> shift_weights(double octaves) {
+  std::vector<double> weights{1};
+  const auto reach = static_cast<std::size_t>(kFarthestShift * octaves / kPlaceStep);
+  for (std::size_t i = 1; i <= reach; ++i) {
+    const double z = static_cast<double>(i) * kPlaceStep / octaves;
+    weights.push_back(std::exp(-z * z / 2));
   }
-  return places.log_scale + std::log(sum / weights + kTiny);
+  return weights;
+}
+
+/// The likelihood of a place is the mean over the shifts that a workload there can have.
+double shifted(const Relative& places, std::size_t at, const std::vector<double>& weights) {
+  constexpr double kTiny = 1e-300;
+  const std::vector<double>& likelihood = places.likelihood;
+  double sum = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (i <= at) {
+      sum += weights[i] * likelihood[at - i];
+      total += weights[i];
+    }
+    if (i > 0 && at + i < likelihood.size()) {
+      sum += weights[i] * likelihood[at + i];
+      total += weights[i];
+    }
+  }
+  return places.log_scale + std::log(sum / total + kTiny);
 }
 
 }  // namespace
@@ -113,14 +131,15 @@ Likelihoods likelihoods(const MeanCurve& curve, const RecordedUnits& recorded,
                         const Scatter& scatter) {
   Likelihoods result;
   const Relative places = relative(without_shift(curve, recorded, scatter, result));
+  const std::vector<double> weights = shift_weights(scatter.octaves);
   for (std::size_t i = 0; i < curve.octaves.size(); ++i) {
-    result.log_likelihood.push_back(shifted(places, i, scatter.octaves));
+    result.log_likelihood.push_back(shifted(places, i, weights));
   }
   return result;
 }
 
 double distance(const BusyVector& from, const RecordedUnits& recorded, const Scatter& scatter) {
-  return normal(from.busy, recorded, own_of(scatter), shared_of(scatter)).distance /
+  return Deviations(recorded, scatter).from(from.busy, shared_of(scatter)).distance /
          static_cast<double>(recorded.index.size());
 }
 
@@ -128,6 +147,8 @@ Scatter measure_scatter(std::span<const HeldOut> workloads) {
   Scatter best;
   double most = -std::numeric_limits<double>::infinity();
   Likelihoods unused;
+  std::array<std::vector<double>, kOctaves.size()> weights;
+  std::transform(kOctaves.begin(), kOctaves.end(), weights.begin(), shift_weights);
   for (const double busy : kBusy) {
     for (const double correlation : kCorrelation) {
       std::array<double, kOctaves.size()> sums{};
@@ -136,7 +157,7 @@ Scatter measure_scatter(std::span<const HeldOut> workloads) {
             without_shift(*workload.curve, workload.recorded,
                           {.busy = busy, .correlation = correlation, .octaves = 0}, unused));
         for (std::size_t i = 0; i < kOctaves.size(); ++i) {
-          sums.at(i) += shifted(places, workload.curve->place_of(workload.octave), kOctaves.at(i));
+          sums.at(i) += shifted(places, workload.curve->place_of(workload.octave), weights.at(i));
         }
       }
       for (std::size_t i = 0; i < kOctaves.size(); ++i) {

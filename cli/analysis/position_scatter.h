@@ -32,8 +32,7 @@ struct Scatter {
 
 struct Likelihoods {
   std::vector<double> log_likelihood;  ///< at each place
-  std::size_t nearest = 0;             ///< place whose busy fractions are the nearest
-  double distance = 0;  ///< there: squared over the number of units, about 1 where it fits
+  double distance = 0;  ///< of the nearest: squared over the number of units, about 1 where it fits
 };
 [[nodiscard]] Likelihoods likelihoods(const MeanCurve& curve, const RecordedUnits& recorded,
                                       const Scatter& scatter);
