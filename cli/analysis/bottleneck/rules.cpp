@@ -28,7 +28,7 @@ constexpr double kTextureIdleForOutput = 0.50;  // assumed
 constexpr double kMemoryIdleForOutput = 0.80;
 /// Model: triangle-bound work has PA at 1.00. Pixels that limit would fill SC.
 constexpr double kGeometryFull = 0.75;
-constexpr double kRasterStarved = 0.70;
+constexpr double kRasterStarved = 0.80;
 /// Published: SPI at 1.00 with high intensity and 0.98 in a game. It says that waves run, no more.
 constexpr double kShaderFull = 0.75;
 /// Published: high intensity has TA at 0.64 and EA at 0.41; model: TA to 0.80 and EA to 0.75, by
@@ -38,13 +38,16 @@ constexpr double kTextureIdleForKernel = 0.90;
 constexpr double kMemoryIdleForPixels = 0.65;
 constexpr double kTextureIdleForPixels = 0.78;
 constexpr double kRasterFull = 0.80;
+/// Assumed: where pixels do not wait for shaders, all else must be clearly idle.
+constexpr double kMemoryIdleAlone = 0.55;
+constexpr double kTextureIdleAlone = 0.70;
 /// Model: dispatches leave SC and CB at 0.
 constexpr double kNoPixels = 0.25;
 /// Model: a single pointer chase has TA at 1.00 and EA at 0.65, of the round trip that is DRAM.
 constexpr double kChaseTexture = 0.90;
 constexpr double kChaseMemory = 0.55;
 /// Model: exports fill SX when writes are the limit (0.97 to 1.00), and not when shaders are.
-constexpr double kExportIdle = 0.60;
+constexpr double kExportIdle = 0.50;
 constexpr double kReadsNothing = 0.20;
 /// Assumed: active without any unit at half of it is no work of shaders.
 constexpr double kSomethingWorks = 0.50;
@@ -118,7 +121,12 @@ double active_share(const BusyShares& shares) {
     second = std::max(second, std::min(most, shares.busy[role]));
     most = std::max(most, shares.busy[role]);
   }
-  return shares.has(Role::kActive) ? std::max(shares.at(Role::kActive), second) : most;
+  if (!shares.has(Role::kActive)) {
+    return most;
+  }
+  constexpr double kNoise = 0.15;  // assumed: units may seem busy by so much that is no work
+  const double active = shares.at(Role::kActive);
+  return active < kIdle && second < kNoise ? active : std::max(active, second);
 }
 
 /// EA is the deepest. L2 and GL1 hold requests for as long, and steady its reading; but full caches
@@ -297,9 +305,9 @@ class Rules {
       return below(s_.memory, kMemoryIdleForKernel + easier) &&
              below(s_.texture, kTextureIdleForKernel + easier);
     }
-    return below(s_.memory, kMemoryIdleForPixels + easier) &&
-           below(s_.texture, kTextureIdleForPixels + easier) &&
-           (!s_.raster || at_least(s_.quads_wait, kRasterFull - easier));
+    const bool pixels_wait = !s_.raster || at_least(s_.quads_wait, kRasterFull - easier);
+    return below(s_.memory, (pixels_wait ? kMemoryIdleForPixels : kMemoryIdleAlone) + easier) &&
+           below(s_.texture, (pixels_wait ? kTextureIdleForPixels : kTextureIdleAlone) + easier);
   }
 
   const Stages& s_;

@@ -234,13 +234,10 @@ std::string tell_what_would_change(const StretchFacts& facts, const Signature& s
       return "A run at another memory clock: bandwidth follows it.";
     case Bottleneck::kBandwidth:
       return fmt::format("Less than {} of what DRAM can do would speak against bandwidth.",
-                         percent(dram_limits(*dram).full));
+                         percent(dram_limits(dram.value_or(DramUse{})).full));
     case Bottleneck::kLatency:
       return "A run at another GPU clock: waiting for DRAM hardly follows it, arithmetic does.";
     case Bottleneck::kCompute:
-      return fmt::format("{} above {} would mean memory.",
-                         signature.has(Role::kMemory) ? "EA_BUSY" : "A full memory path",
-                         percent(kMemoryFull));
     case Bottleneck::kTexture:
       return fmt::format("{} above {} would mean memory.",
                          signature.has(Role::kMemory) ? "EA_BUSY" : "A full memory path",
