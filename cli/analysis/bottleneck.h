@@ -31,7 +31,8 @@ enum class Bottleneck {
 /// "bandwidth": the class in the report's JSON.
 [[nodiscard]] std::string_view to_string(Bottleneck bottleneck);
 
-/// A unit over a stretch of time. `busy` is a share of the valid samples.
+/// A unit over a stretch of time. `busy` is a share of the valid samples; without any
+/// (counts->samples is 0) it means nothing.
 struct BusyUnit {
   UnitKey key;
   double busy = 0;
@@ -69,7 +70,9 @@ struct StretchFacts {
 /// would change the verdict, or what to do when it cannot be told.
 struct Verdict {
   Bottleneck bottleneck = Bottleneck::kUnknown;
-  double confidence = 0;  ///< 0 to 1: share of perturbed inputs with the same verdict
+  /// 0 to 1: share of moved inputs with the same class, less where other work looks the same. Below
+  /// 0.5 for kUnknown.
+  double confidence = 0;
   std::vector<std::string> evidence;
   std::string would_change;
   std::optional<std::string> nearest = std::nullopt;  ///< a KnownWorkload's name

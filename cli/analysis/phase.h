@@ -24,14 +24,16 @@ struct Scene {
 };
 
 struct Phase {
-  Scene whole;  ///< its verdict is about all of its time
-  std::vector<Scene> scenes;
+  Scene whole;                ///< its verdict is about all of its time
+  std::vector<Scene> scenes;  ///< at least one
 };
 
 /// What memory did in a stretch, seconds from the session's start; absent where nothing tells.
 using WitnessOf = std::function<std::optional<MemoryWitness>(double start_s, double end_s)>;
 
-/// In order of time, without gaps but those of the recording itself. `witness` may be empty.
+/// In order of time, without gaps but those of the recording itself. `witness` may be empty; it is
+/// asked for each scene and phase and for each second, so it should not read the file. Reads the
+/// source once beside find_change_points, in chunks.
 [[nodiscard]] Result<std::vector<Phase>> find_phases(const GridSource& source,
                                                      const WitnessOf& witness,
                                                      std::span<const KnownWorkload> known);

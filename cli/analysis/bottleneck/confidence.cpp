@@ -71,12 +71,12 @@ bool nearly_full(const Stages& stages) {
 /// The most that can be said where other work looks the same. The shares are those of the model's
 /// runs with the same picture (docs/methodology.md, "Classes").
 double highest_confidence(const Judgement& judgement, const std::optional<DramUse>& dram) {
-  constexpr double kPathNearlyFull = 0.55;  // dispatches that compute more often than they wait
+  constexpr double kPathNearlyFull = 0.45;  // dispatches that compute more often than they wait
   constexpr double kPathFull = 0.80;        // shaders with requests always under way fill it, too
   constexpr double kEither = 0.55;          // texture or memory
   constexpr double kFewRequests = 0.65;     // a single chase, or small groups that compute
-  constexpr double kBytesBetween = 0.60;    // waiting for DRAM, or computing meanwhile
-  constexpr double kBandwidthFree = 0.55;   // the same, and DRAM was not at its limit
+  constexpr double kBytesBetween = 0.55;    // waiting for DRAM, or computing meanwhile
+  constexpr double kBandwidthFree = 0.50;   // the same, and DRAM was not at its limit
   constexpr double kOutput = 0.65;
   constexpr double kHitsOnly = 0.69;  // texture units, or caches that are waited for
   constexpr double kShadersOfFrame = 0.89;

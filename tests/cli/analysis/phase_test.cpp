@@ -55,6 +55,7 @@ std::vector<Phase> phases_of(const BusySignal& made, const analysis::WitnessOf& 
 
 std::vector<std::string_view> classes(const std::vector<Phase>& phases) {
   std::vector<std::string_view> names;
+  names.reserve(phases.size());
   for (const Phase& phase : phases) {
     names.push_back(analysis::to_string(phase.whole.verdict.bottleneck));
   }
