@@ -1,11 +1,13 @@
 #include "cli/commands/report/machine_ceilings.h"
 
 #include <algorithm>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cli/commands/bench/result_file.h"
+#include "cli/commands/calibration/choose_calibration.h"
 #include "daemon/store/session_reader.h"
 
 namespace gputrace::commands {
@@ -29,8 +31,19 @@ std::optional<double> mean_of(const analysis::BenchRun& run,
   return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
 }
 
+/// As recordings name it: without the driver's "(RADV GFX1103_R1)" and the bench's "SIMULATED".
+std::string plain_name(std::string name) {
+  static constexpr std::string_view kSimulated = "SIMULATED ";
+  if (name.starts_with(kSimulated)) {
+    name.erase(0, kSimulated.size());
+  }
+  const std::size_t addition = name.find(" (");
+  return addition == 0 ? name : name.substr(0, addition);
+}
+
+/// Of a file without samples.
 analysis::Conditions conditions_of_run(const analysis::BenchRun& run) {
-  return {.gpu = run.device.name,
+  return {.gpu = plain_name(run.device.name),
           .vendor_id = run.device.vendor_id,
           .device_id = run.device.device_id,
           .revision_id = run.device.revision_id,
@@ -66,7 +79,7 @@ std::vector<RooflineFile> roofline_files(const std::filesystem::path& folder) {
 }
 
 std::optional<MeasuredCeilings> ceilings_of(const analysis::BenchRun& run,
-                                            const std::filesystem::path& path,
+                                            const store::SessionReader& session,
                                             const analysis::Conditions& recording) {
   analysis::Roofline roofline = analysis::make_roofline(run);
   if (roofline.bandwidth.empty() && roofline.compute.empty()) {
@@ -74,6 +87,11 @@ std::optional<MeasuredCeilings> ceilings_of(const analysis::BenchRun& run,
   }
   analysis::Calibration measured;
   measured.conditions = conditions_of_run(run);
+  if (!session.segments().empty()) {
+    if (Result<analysis::Conditions> sampled = conditions_of(session)) {
+      measured.conditions = std::move(*sampled);
+    }
+  }
   MeasuredCeilings ceilings;
   if (!roofline.compute.empty()) {
     ceilings.compute = measured.compute = roofline.compute.front();
@@ -85,7 +103,6 @@ std::optional<MeasuredCeilings> ceilings_of(const analysis::BenchRun& run,
   if (ceilings.fit.use == analysis::CalibrationUse::kRefused) {
     return std::nullopt;
   }
-  ceilings.file = path;
   ceilings.started_at = run.started_at;
   ceilings.simulated = run.device.simulated;
   ceilings.roofline = std::move(roofline);
@@ -103,7 +120,8 @@ std::optional<MeasuredCeilings> newest_ceilings(const std::filesystem::path& mac
     const auto session = store::SessionReader::open(file.path);
     const auto runs = session ? session->results() : tl::unexpected<Error>(session.error());
     for (std::size_t i = 0; runs && i < runs->size(); ++i) {
-      if (auto ceilings = ceilings_of(bench_run((*runs)[i]), file.path, recording)) {
+      if (auto ceilings = ceilings_of(bench_run((*runs)[i]), *session, recording)) {
+        ceilings->file = file.path;
         return ceilings;
       }
     }

@@ -185,9 +185,24 @@ Result<MemoryTrack> MemoryTrack::load(const SensorSet& set, std::int64_t session
   return out;
 }
 
-void MemoryTrack::set_ceiling(double gbps, std::string source) {
-  ceiling_gbps_ = gbps;
-  ceiling_source_ = std::move(source);
+std::optional<double> MemoryTrack::ceiling_gbps(const TimeRange& range) const {
+  if (!ceilings_) {
+    return std::nullopt;
+  }
+  const double copy = ceilings_->copy_gbps;
+  if (!traffic_ || traffic_->parts.size() != 2) {
+    return copy;
+  }
+  const double reads = traffic_->parts[0].mean(range).value_or(0);
+  const double all = reads + traffic_->parts[1].mean(range).value_or(0);
+  if (all <= 0) {
+    return copy;
+  }
+  // How far from half and half, 0 to 1.
+  const double one_sided = std::abs(2 * reads / all - 1);
+  const double pure =
+      (reads * 2 > all ? ceilings_->read_gbps : ceilings_->write_gbps).value_or(copy);
+  return copy + one_sided * (pure - copy);
 }
 
 std::optional<double> MemoryTrack::gbps(const TimeRange& range) const {
@@ -226,8 +241,8 @@ std::optional<analysis::MemoryWitness> MemoryTrack::at(double start_s, double en
   if (witness.gbps) {
     witness.source = traffic_->source;
     witness.covers = traffic_->covers;
-    witness.ceiling_gbps = ceiling_gbps_;
-    witness.ceiling_source = ceiling_source_;
+    witness.ceiling_gbps = ceiling_gbps(range);
+    witness.ceiling_source = ceilings_ ? ceilings_->source : "";
   }
   return witness;
 }

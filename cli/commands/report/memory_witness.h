@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/analysis/bottleneck.h"
@@ -43,9 +44,18 @@ class MemoryTrack {
   /// One pass over the readings; `session_start_ns` is second 0.
   static Result<MemoryTrack> load(const SensorSet& set, std::int64_t session_start_ns);
 
-  /// What to compare traffic with.
-  void set_ceiling(double gbps, std::string source);
+  /// What to compare traffic with. DRAM that turns from reads to writes all the time moves less
+  /// than one that only reads or only writes.
+  struct Ceilings {
+    double copy_gbps = 0;  ///< as many reads as writes
+    std::optional<double> read_gbps = std::nullopt;
+    std::optional<double> write_gbps = std::nullopt;
+    std::string source;
+  };
+  void set_ceilings(Ceilings ceilings) { ceilings_ = std::move(ceilings); }
   [[nodiscard]] std::optional<analysis::MemoryWitness> at(double start_s, double end_s) const;
+  /// For the mix of reads and writes in the range, as far as it is known.
+  [[nodiscard]] std::optional<double> ceiling_gbps(const analysis::TimeRange& range) const;
   /// Read and write together.
   [[nodiscard]] std::optional<double> gbps(const analysis::TimeRange& range) const;
   [[nodiscard]] std::int64_t session_start_ns() const { return session_start_ns_; }
@@ -53,7 +63,7 @@ class MemoryTrack {
 
  private:
   struct Traffic {
-    std::vector<RateTrack> parts;  ///< B/s, to be added up
+    std::vector<RateTrack> parts;  ///< B/s, to be added up; of two the first is that of reads
     std::string source;
     std::string covers;
   };
@@ -67,8 +77,7 @@ class MemoryTrack {
   double bin_s_ = 0;
   std::optional<Traffic> traffic_;
   std::optional<Activity> activity_;
-  std::optional<double> ceiling_gbps_;
-  std::string ceiling_source_;
+  std::optional<Ceilings> ceilings_;
 };
 
 }  // namespace gputrace::commands

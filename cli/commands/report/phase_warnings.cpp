@@ -17,6 +17,9 @@ using report::Report;
 /// Below this there is hardly room for a change between two stretches that can be judged.
 constexpr double kShortS = 2;
 
+/// Readings and roofs scatter by less.
+constexpr double kAboveRoof = 1.05;
+
 /// Units that decide about classes, and what is lost without them. Names of all generations and of
 /// radeontop.
 struct Deciding {
@@ -85,6 +88,30 @@ void warn_units(const regdb::RegisterMap& map, Report& report) {
   }
 }
 
+/// A sensor and a roof that disagree: one of them is wrong.
+void warn_above_roof(Report& report) {
+  if (!report.machine) {
+    return;
+  }
+  double roof = 0;
+  for (const analysis::Ceiling& ceiling : report.machine->roofline.bandwidth) {
+    roof = std::max(roof, std::max(ceiling.value, ceiling.upper.value_or(0)));
+  }
+  double most = 0;
+  for (const report::Phase& phase : report.phases) {
+    most = std::max(most, phase.dram ? phase.dram->total_gbps.value_or(0) : 0);
+  }
+  if (roof > 0 && most > kAboveRoof * roof) {
+    report.warnings.push_back(
+        {"above_roof",
+         fmt::format(
+             "DRAM moved {:.0f} GB/s in a phase, more than the {:.0f} GB/s that the {} found: "
+             "that, or what counts the bytes, is wrong.",
+             most, roof, report.machine->source),
+         "measure again with `gputrace roofline`, with nothing else running."});
+  }
+}
+
 }  // namespace
 
 void warn_phases(const GpuRecording& recording, const SessionGrid& grid, Report& report) {
@@ -92,6 +119,7 @@ void warn_phases(const GpuRecording& recording, const SessionGrid& grid, Report&
     return;
   }
   warn_units(recording.map, report);
+  warn_above_roof(report);
   const double seconds = static_cast<double>(grid.source->cells()) * grid.source->cell_s();
   if (seconds < kShortS) {
     report.warnings.push_back(

@@ -16,9 +16,15 @@ using analysis::Calibration;
 using analysis::CalibrationFit;
 using analysis::CalibrationUse;
 
-/// "2026-11-30 12:00": of RFC 3339.
+constexpr std::size_t kDay = 10;
+
+/// "2026-11-30": of RFC 3339.
+std::string day_of(const std::string& rfc3339) {
+  return rfc3339.size() < kDay ? "unknown date" : rfc3339.substr(0, kDay);
+}
+
+/// "2026-11-30 12:00 UTC"
 std::string day_and_minute(const std::string& rfc3339) {
-  constexpr std::size_t kDay = 10;
   constexpr std::size_t kMinute = 16;
   if (rfc3339.size() < kMinute) {
     return "unknown date";
@@ -52,6 +58,7 @@ void use_calibration(Calibration calibration, const CalibrationFit& fit, const s
                      MachineKnowledge& machine) {
   use_ceilings(calibration.compute, calibration.bandwidth, fit, machine);
   machine.model = analysis::PositionModel::make(calibration);
+  machine.source = "calibration of " + day_of(calibration.started_at);
   report::MachineRoofline roofline;
   roofline.roofline = roofline_of(calibration.compute, calibration.bandwidth);
   roofline.source = source;
@@ -170,6 +177,7 @@ Result<MachineKnowledge> machine_knowledge(const store::SessionReader& session,
       newest_ceilings(options.machine_folder, *recording);
   if (ceilings) {
     use_ceilings(ceilings->compute, ceilings->bandwidth, ceilings->fit, machine);
+    machine.source = "roofline of " + day_of(ceilings->started_at);
     machine.roofline = report::MachineRoofline{
         .roofline = ceilings->roofline,
         .source = fmt::format("roofline of {}, {}", day_and_minute(ceilings->started_at),

@@ -16,6 +16,7 @@ namespace gputrace::commands {
 
 struct MachineKnowledge {
   std::optional<report::MachineRoofline> roofline;  ///< absent when nothing was measured
+  std::string source;                               ///< without the file: "roofline of 2026-11-30"
   std::optional<analysis::PositionModel> model;     ///< absent without a calibration that fits
   std::optional<analysis::Ceiling> compute;         ///< fp32, at the recording's clock
   std::optional<analysis::Ceiling> bandwidth;       ///< DRAM

@@ -49,7 +49,9 @@ class PhaseWriter {
     phase.unknown_share = scene.unknown_share;
     phase.asleep_share = scene.asleep_share;
     for (const BusyUnit& unit : scene.units) {
-      phase.units.push_back(unit_of(unit));
+      if (!unit.counts || unit.counts->samples > 0) {
+        phase.units.push_back(unit_of(unit));
+      }
     }
     if (has_position(scene)) {
       phase.position = position_of(*machine_, scene.units, memory_->at(phase.start_s, phase.end_s));
@@ -139,6 +141,21 @@ Status add_all_sensors(const SensorSet& set, const PhaseWriter& writer,
   return scenes.empty() ? Status{} : add_sensors(set, writer, scenes);
 }
 
+MemoryTrack::Ceilings dram_ceilings(const MachineKnowledge& machine) {
+  MemoryTrack::Ceilings ceilings{.copy_gbps = machine.bandwidth ? machine.bandwidth->value : 0,
+                                 .source = machine.source};
+  if (machine.roofline) {
+    for (const analysis::Ceiling& ceiling : machine.roofline->roofline.bandwidth) {
+      if (ceiling.name == "DRAM read") {
+        ceilings.read_gbps = ceiling.value;
+      } else if (ceiling.name == "DRAM write") {
+        ceilings.write_gbps = ceiling.value;
+      }
+    }
+  }
+  return ceilings;
+}
+
 Result<std::vector<analysis::Phase>> search(const SessionGrid& grid, const MemoryTrack& memory,
                                             const MachineKnowledge& machine) {
   return analysis::find_phases(
@@ -174,8 +191,8 @@ Status add_phases(const GpuRecording& recording, const SensorSet& sensors,
   if (!machine) {
     return tl::unexpected<Error>(machine.error());
   }
-  if (machine->bandwidth && machine->roofline) {
-    memory->set_ceiling(machine->bandwidth->value, machine->roofline->source);
+  if (machine->bandwidth) {
+    memory->set_ceilings(dram_ceilings(*machine));
   }
   const Result<std::vector<analysis::Phase>> found = search(**grid, *memory, *machine);
   if (!found) {

@@ -136,12 +136,13 @@ TEST_CASE("counted bytes are a witness for any stretch, with the ceiling beside 
   auto track = commands::MemoryTrack::load(*sensors.set, sensors.start_ns);
   REQUIRE(track);
   CHECK_FALSE(track->at(1, 3)->ceiling_gbps);
-  track->set_ceiling(73, "roofline of today");
+  track->set_ceilings({.copy_gbps = 73, .read_gbps = 83, .source = "roofline of today"});
   const auto before = track->at(1, 3);
   REQUIRE(before);
   CHECK(before->gbps.value_or(0) == doctest::Approx(15).epsilon(0.001));
   CHECK(before->source == "pmu amd_umc");
-  CHECK(before->ceiling_gbps == 73.0);
+  // Two thirds of it are reads.
+  CHECK(before->ceiling_gbps.value_or(0) == doctest::Approx(73 + 10.0 / 3).epsilon(0.001));
   CHECK(before->ceiling_source == "roofline of today");
   CHECK(track->at(5, 9)->gbps.value_or(0) == doctest::Approx(55).epsilon(0.001));
   CHECK(track->at(2, 6)->gbps.value_or(0) == doctest::Approx(35).epsilon(0.01));
