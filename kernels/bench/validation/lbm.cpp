@@ -53,7 +53,8 @@ using Populations = std::array<double, kDirections>;
 double weight_of(std::size_t direction) {
   constexpr std::array<double, 3> kWeights{1.0 / 3, 1.0 / 18, 1.0 / 36};
   const Direction& d = kVelocities.at(direction);
-  return kWeights.at(static_cast<std::size_t>(d.x * d.x + d.y * d.y + d.z * d.z));
+  const int steps = d.x * d.x + d.y * d.y + d.z * d.z;
+  return kWeights.at(static_cast<std::size_t>(steps));
 }
 
 /// A periodic box; sides are powers of two.
