@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <numbers>
 #include <set>
 #include <utility>
 
@@ -95,7 +94,7 @@ std::optional<Split> quick_split(const Scores& scores, std::size_t first, std::s
                        std::max<std::size_t>(1, (last - first) / kCoarseSplits));
 }
 
-/// Lengths of the intervals, shortest first: each is the next one's by the root of two.
+/// Lengths of the intervals, shortest first: each is half of the next one.
 std::vector<std::size_t> interval_lengths(std::size_t cells) {
   std::vector<std::size_t> lengths;
   double length = static_cast<double>(std::min(cells, kMaxIntervalCells));
@@ -104,7 +103,7 @@ std::vector<std::size_t> interval_lengths(std::size_t cells) {
     if (lengths.empty() || lengths.back() != whole) {
       lengths.push_back(whole);
     }
-    length /= std::numbers::sqrt2;
+    length /= 2;
   }
   if (!lengths.empty() && lengths.back() != 2 * kMinCells) {
     lengths.push_back(2 * kMinCells);

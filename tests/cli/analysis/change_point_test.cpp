@@ -84,7 +84,7 @@ TEST_CASE("half a second in which the memory side is less busy is found") {
 }
 
 TEST_CASE("no steady load has changes") {
-  for (test::StationaryKind& kind : test::stationary_kinds(3000, 60)) {
+  for (test::StationaryKind& kind : test::stationary_kinds(3000, 30)) {
     CAPTURE(kind.name);
     CHECK(times_in(generate(kind.signal)).empty());
   }
