@@ -143,13 +143,18 @@ struct Tally {
   }
 };
 
-/// Speed follows two things, or bytes are at the ceiling: more than one class is right.
+/// Where speed follows two things more than one class is right, and memory is for both of its
+/// kinds.
 bool is_right(Bottleneck verdict, Bottleneck truth, const SpeedFollows& follows) {
+  if (verdict == truth || truth == Bottleneck::kCpu) {
+    return verdict == truth;
+  }
+  if (verdict == Bottleneck::kMemory) {
+    return truth == Bottleneck::kBandwidth || truth == Bottleneck::kLatency ||
+           truth == Bottleneck::kMixed;
+  }
   constexpr double kMuch = 0.25;
-  return verdict == truth ||
-         (truth != Bottleneck::kCpu &&
-          follows.of(verdict) > (truth == Bottleneck::kMixed ? kMuch : 0.5)) ||
-         (truth == Bottleneck::kMixed && verdict == Bottleneck::kMemory);
+  return follows.of(verdict) > (truth == Bottleneck::kMixed ? kMuch : 0.5);
 }
 
 }  // namespace
