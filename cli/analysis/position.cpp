@@ -112,7 +112,8 @@ std::optional<PositionModel> PositionModel::make(const Calibration& calibration)
 }
 
 double PositionModel::scatter() const {
-  return (curves_->of_active ? *curves_->of_active : curves_->plain).scatter().busy;
+  const auto& of_active = curves_->of_active;
+  return (of_active ? *of_active : curves_->plain).scatter().busy;
 }
 
 std::optional<Position> PositionModel::place(std::span<const BusyUnit> units,
@@ -120,8 +121,8 @@ std::optional<Position> PositionModel::place(std::span<const BusyUnit> units,
   if (fit.use == CalibrationUse::kRefused) {
     return std::nullopt;
   }
-  const BusyCurves& curves =
-      curves_->of_active && has_active(units) ? *curves_->of_active : curves_->plain;
+  const auto& of_active = curves_->of_active;
+  const BusyCurves& curves = of_active && has_active(units) ? *of_active : curves_->plain;
   RecordedUnits recorded = recorded_units(units, curves.known());
   if (recorded.index.empty()) {
     return std::nullopt;
@@ -161,12 +162,14 @@ std::optional<Position> PositionModel::place(std::span<const BusyUnit> units,
     }
   }
   if (span.first > 0) {
-    position.of_ridge.lower = std::exp2(octaves[span.first]);
-    position.intensity.lower = *position.of_ridge.lower * ridge_ * fit.ridge_ratio;
+    const double of_ridge = std::exp2(octaves[span.first]);
+    position.of_ridge.lower = of_ridge;
+    position.intensity.lower = of_ridge * ridge_ * fit.ridge_ratio;
   }
   if (span.last + 1 < octaves.size()) {
-    position.of_ridge.upper = std::exp2(octaves[span.last]);
-    position.intensity.upper = *position.of_ridge.upper * ridge_ * fit.ridge_ratio;
+    const double of_ridge = std::exp2(octaves[span.last]);
+    position.of_ridge.upper = of_ridge;
+    position.intensity.upper = of_ridge * ridge_ * fit.ridge_ratio;
   }
   if (!position.of_ridge.lower && !position.of_ridge.upper) {
     position.notes.emplace_back("the busy fractions suit every intensity");

@@ -13,8 +13,9 @@ constexpr double kTolerance = 1.1;
 /// Work at the roof that moves fewer bytes than half of what the busy fractions mean is not there.
 constexpr double kOffRoof = 2;
 
-bool is_positive(const std::optional<Ceiling>& ceiling) {
-  return ceiling && std::isfinite(ceiling->value) && ceiling->value > 0;
+/// 0 where it is not known.
+double value_of(const std::optional<Ceiling>& ceiling) {
+  return ceiling && std::isfinite(ceiling->value) && ceiling->value > 0 ? ceiling->value : 0;
 }
 
 /// Where memory moves as much as it can, the intensity may be anything up to the ridge.
@@ -47,17 +48,17 @@ std::optional<Position> place_by_bytes(const MemoryWitness& witness,
   Position position;
   position.basis = PositionBasis::kDramBytes;
   position.gbps = Range{.lower = gbps, .upper = gbps};
-  if (is_positive(compute) && gbps > 0) {
-    const double peak = compute->value;
+  const double peak = value_of(compute);
+  if (peak > 0 && gbps > 0) {
     position.intensity.upper = peak / gbps;
     position.gflops = Range{.lower = std::nullopt, .upper = peak};
     position.notes.push_back(fmt::format(
         "{:.3g} GB/s allow no more than {:.3g} FLOP/B at a peak of {:.0f} GFLOPS; it is as much "
         "only where computing is the limit",
-        gbps, *position.intensity.upper, peak));
+        gbps, peak / gbps, peak));
   }
-  if (is_positive(bandwidth) && gbps > 0) {
-    position.of_ridge.upper = bandwidth->value / gbps;
+  if (value_of(bandwidth) > 0 && gbps > 0) {
+    position.of_ridge.upper = value_of(bandwidth) / gbps;
   }
   if (witness.covers.find("CPU") != std::string::npos) {
     position.notes.push_back(

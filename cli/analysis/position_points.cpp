@@ -101,8 +101,8 @@ std::vector<UnitKey> moving_units(std::span<const CalibrationPoint* const> point
                                   bool of_active) {
   struct Moved {
     UnitKey key;
-    double by;
-    bool fills;
+    double by = 0;
+    bool fills = false;
   };
   std::vector<Moved> moved;
   for (const BusyUnit& first : points.front()->units) {
