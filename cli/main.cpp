@@ -17,6 +17,8 @@ namespace {
 constexpr auto kCommands = std::to_array<commands::Command>({
     {"bench", "Measure one property of a GPU at a time, with proofs", commands::run_bench},
     {"calibrate", "Learn what known workloads do to a GPU's busy bits", commands::run_calibrate},
+    {"compare", "Say what differs between recordings, and whether it is real",
+     commands::run_compare},
     {"decode", "Say what the bits of GPU status registers mean", commands::run_decode},
     {"doctor", "Say what works on this machine, what does not, and what to do",
      commands::run_doctor},

@@ -18,6 +18,7 @@ struct Command {
 };
 
 Result<int> run_bench(const std::vector<std::string>& arguments);
+Result<int> run_compare(const std::vector<std::string>& arguments);
 Result<int> run_calibrate(const std::vector<std::string>& arguments);
 Result<int> run_decode(const std::vector<std::string>& arguments);
 Result<int> run_doctor(const std::vector<std::string>& arguments);

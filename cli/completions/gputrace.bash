@@ -5,6 +5,7 @@ _gputrace_options() {
   case $1 in
     bench) echo "--device --gpu --quick --json --no-save --color --ascii --help" ;;
     calibrate) echo "--device --gpu --quick --validate --calibration --json --no-save --color --ascii --help" ;;
+    compare) echo "--fail-on --from --to --all --json --regdb --color --ascii --help" ;;
     decode) echo "--gc --list --gpu-metrics --sysfs --json --regdb --help" ;;
     doctor) echo "--gpu --json --help" ;;
     fetch) echo "--output --force --help" ;;
@@ -35,7 +36,7 @@ _gputrace_value() {
     --method) mapfile -t COMPREPLY < <(compgen -W "gputrace article" -- "$word") ;;
     --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$word") ;;
     --gpu) mapfile -t COMPREPLY < <(compgen -W "$(cd /dev/dri 2> /dev/null && echo renderD*)" -- "$word") ;;
-    --device | --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout | --power | --set-power | --restore-power | --max-temp) COMPREPLY=() ;;
+    --device | --fail-on | --label | --rate | --sensor-rate | --duration | --from | --to | --since | --gc | --ticks | --timeout | --power | --set-power | --restore-power | --max-temp) COMPREPLY=() ;;
     *) return 1 ;;
   esac
 }
@@ -45,7 +46,7 @@ _gputrace() {
   local command=${COMP_WORDS[1]-} option i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "bench calibrate decode doctor fetch gpus import kernels list mark record report roofline sql status --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "bench calibrate compare decode doctor fetch gpus import kernels list mark record report roofline sql status --help --version" -- "$word")
     return
   fi
   # bash splits --wait=tree at the "=".
@@ -84,7 +85,7 @@ _gputrace() {
   fi
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_gputrace_options "$command")" -- "$word")
-  elif [[ $command == report || $command == sql || $command == import ]]; then
+  elif [[ $command == report || $command == compare || $command == sql || $command == import ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi
 }

@@ -6,6 +6,7 @@ complete -c gputrace -n __fish_use_subcommand -l version -d 'Show the version'
 
 complete -c gputrace -n __fish_use_subcommand -a bench -d 'Measure one property of a GPU at a time, with proofs'
 complete -c gputrace -n __fish_use_subcommand -a calibrate -d 'Learn what known workloads do to busy bits'
+complete -c gputrace -n __fish_use_subcommand -a compare -d 'Say what differs between recordings'
 complete -c gputrace -n __fish_use_subcommand -a decode -d 'Say what the bits of GPU status registers mean'
 complete -c gputrace -n __fish_use_subcommand -a doctor -d 'Say what works on this machine, and what does not'
 complete -c gputrace -n __fish_use_subcommand -a fetch -d 'Take the sessions that the service keeps for you'
@@ -20,8 +21,8 @@ complete -c gputrace -n __fish_use_subcommand -a roofline -d 'Measure the ceilin
 complete -c gputrace -n __fish_use_subcommand -a sql -d 'Run an SQL query on a session'
 complete -c gputrace -n __fish_use_subcommand -a status -d 'Say whether the service runs'
 
-complete -c gputrace -n '__fish_seen_subcommand_from bench calibrate decode doctor fetch gpus import kernels list mark record report roofline sql status' -s h -l help -d 'Show help'
-complete -c gputrace -n '__fish_seen_subcommand_from import report sql' -F
+complete -c gputrace -n '__fish_seen_subcommand_from bench calibrate compare decode doctor fetch gpus import kernels list mark record report roofline sql status' -s h -l help -d 'Show help'
+complete -c gputrace -n '__fish_seen_subcommand_from compare import report sql' -F
 
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l device -x -d 'Vulkan device'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l gpu -x -d 'The GPU to sample, or a simulated one'
@@ -41,6 +42,15 @@ complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l json -d 'Prin
 complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l no-save -d 'Store nothing'
 complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l ascii -d 'Nothing beyond ASCII'
+
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l fail-on -x -d 'Exit with 3 when this holds'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l from -x -d 'Leave out what was before'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l to -x -d 'Leave out what was from then on'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l all -d 'List single shader engines too'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l json -d 'Print JSON'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l regdb -r -F -d 'Registers from this folder'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l color -x -a 'always never auto' -d 'Colours'
+complete -c gputrace -n '__fish_seen_subcommand_from compare' -l ascii -d 'Nothing beyond ASCII'
 
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l gc -x -d 'GC version of the GPU'
 complete -c gputrace -n '__fish_seen_subcommand_from decode' -l list -d 'List the known versions and their registers'
@@ -96,7 +106,7 @@ complete -c gputrace -n '__fish_seen_subcommand_from report' -l from -x -d 'Leav
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l to -x -d 'Leave out what was from then on'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l since -x -d 'What the service recorded since then'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l calibration -r -F -d 'Place phases by this calibration'
-complete -c gputrace -n '__fish_seen_subcommand_from report' -l scenes -d 'With --json: what phases are made of'
+complete -c gputrace -n '__fish_seen_subcommand_from report' -l scenes -d 'The stretches that phases are made of'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l regdb -r -F -d 'Registers from this folder'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from report' -l ascii -d 'Nothing beyond ASCII'

@@ -42,6 +42,9 @@ printf '# gputrace-regs v1\n# gc=11.0.1\ntime_ns,GRBM_STATUS\n1000000,0x00003028
 cp -r "$source_folder"/tests/fixtures/sysfs/cases/phoenix/card1/device .
 gputrace record -q --duration 1 -o game.gputrace
 gputrace record -q --duration 1 --label quickstart
+for name in 25w 54w old1 old2 new1 new2; do
+  cp game.gputrace "$name.gputrace"
+done
 
 help_examples() {
   local command
