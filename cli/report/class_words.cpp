@@ -83,9 +83,8 @@ constexpr ClassWords kCpu{
     "the CPU or a frame limit",
     "The GPU waited for the CPU or a frame limit",
     "The GPU waited for the CPU or a frame limit",
-    "Lift the frame limit and record again; if nothing changes it is the CPU: lower crowds and "
-    "view "
-    "distance. A higher resolution is nearly free.",
+    "If lifting the frame limit changes nothing: lower crowds and view distance. A higher "
+    "resolution is nearly free.",
     "Profile the CPU; submit earlier. Imported frame times tell a frame limit from the CPU.",
     kPipeUnits};
 constexpr ClassWords kMixed{"no single unit",

@@ -52,6 +52,12 @@ void append_no_samples(Page& page, const Report& report) {
                  0);
 }
 
+void append_few_samples(Page& page) {
+  page.paragraph(fmt::format("Fewer than {} valid samples: too few to say how busy the GPU was.",
+                             analysis::kMinSamplesForInterval),
+                 0);
+}
+
 std::string pipe_sentence(const Page& page, const Report& report, const Unit& pipe) {
   const double asleep = report.sampling.asleep_share.value_or(0);
   const std::string when =
@@ -65,9 +71,7 @@ std::string pipe_sentence(const Page& page, const Report& report, const Unit& pi
 /// What is left to say where no limit is named.
 void append_busiest(Page& page, const Report& report) {
   if (has_few_samples(report.units)) {
-    page.paragraph(fmt::format("Fewer than {} valid samples: too few to say how busy the GPU was.",
-                               analysis::kMinSamplesForInterval),
-                   0);
+    append_few_samples(page);
     return;
   }
   if (const Unit* pipe = find_whole_pipe(report.units)) {
@@ -125,7 +129,12 @@ void append_answer(Page& page, const Report& report) {
   for (std::size_t i = 0; i < answer.limits.size(); ++i) {
     page.entry(i == 0 ? "limits" : "", page.words(answer.limits[i]));
   }
-  if (const Unit* pipe = find_whole_pipe(report.units)) {
+  const Unit* pipe = find_whole_pipe(report.units);
+  if (report.units.empty()) {
+    append_no_samples(page, report);
+  } else if (has_few_samples(report.units)) {
+    append_few_samples(page);
+  } else if (pipe != nullptr) {
     page.entry("work", pipe_sentence(page, report, *pipe));
   }
 }

@@ -83,11 +83,13 @@ class PhaseTable {
     for (const std::size_t index : shown) {
       const Phase& phase = report.phases[index];
       rows_.push_back({&phase, std::to_string(index + 1), false});
-      const std::size_t scenes = std::min(phase.scenes.size(), kMostScenes);
+      // One scene alone is the phase.
+      const std::size_t all = phase.scenes.size() > 1 ? phase.scenes.size() : 0;
+      const std::size_t scenes = std::min(all, kMostScenes);
       for (std::size_t i = 0; i < scenes; ++i) {
         rows_.push_back({&phase.scenes[i], fmt::format("{}.{}", index + 1, i + 1), true});
       }
-      left_out_ += phase.scenes.size() - scenes;
+      left_out_ += all - scenes;
     }
     const double end = report.phases.back().end_s;
     fine_ = end < kFineClockS;

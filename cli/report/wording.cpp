@@ -83,7 +83,11 @@ std::string why_text(const ClassSummary& summary, const Report& report) {
   const Phase& longest = *summary.phases.front();
   const bool told = summary.confidence >= kGuess && summary.bottleneck != Bottleneck::kUnknown;
   std::string text;
-  if (told) {
+  const std::string evidence = evidence_of(longest);
+  // Evidence of waiting and of idleness says the same.
+  const bool repeats =
+      summary.bottleneck == Bottleneck::kCpu || summary.bottleneck == Bottleneck::kIdle;
+  if (told && (evidence.empty() || !repeats)) {
     add_sentence(text, words.sentence);
   }
   if (summary.phases.size() > 1) {
@@ -91,7 +95,6 @@ std::string why_text(const ClassSummary& summary, const Report& report) {
     text += fmt::format("{}In the longest phase, {} to {}:", text.empty() ? "" : " ",
                         format_clock(longest.start_s, fine), format_clock(longest.end_s, fine));
   }
-  const std::string evidence = evidence_of(longest);
   add_sentence(text, evidence.empty() ? means_text(summary) : evidence);
   const PowerFacts power = power_facts(summary, report);
   if (summary.bottleneck == Bottleneck::kCompute && power.limit == PowerLimit::kAtLimit &&

@@ -152,8 +152,8 @@ TEST_CASE("memory without a witness says what would tell bandwidth from latency"
 TEST_CASE("phases without a class and below a guess count as not judged") {
   const Answer answer =
       answer_of(test::report_of_phases({test::sample_phase(Bottleneck::kBandwidth, 0, 80, 0.95),
-                                        test::sample_phase(Bottleneck::kUnknown, 80, 90, 0.2),
-                                        test::sample_phase(Bottleneck::kTexture, 90, 100, 0.4)}));
+                                        test::sample_phase(Bottleneck::kUnknown, 80, 92, 0.2),
+                                        test::sample_phase(Bottleneck::kTexture, 92, 100, 0.4)}));
   REQUIRE_FALSE(answer.limits.empty());
   CHECK(contains(answer.limits.front(), "20.0 s (20 %) could not be judged"));
   CHECK(contains(answer.limits.front(), "The busy bits fit memory and texture equally."));
