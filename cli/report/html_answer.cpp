@@ -21,7 +21,7 @@ std::optional<double> power_cap_w(const Report& report) {
   for (const Sensor& sensor : report.sensors) {
     if (sensor.name == "power_cap" && sensor.unit == "W" && sensor.max &&
         sensor.min == sensor.max) {
-      return *sensor.max;
+      return sensor.max;
     }
   }
   return std::nullopt;

@@ -8,11 +8,11 @@
 namespace gputrace::report {
 namespace {
 
-RooflinePlot plot_of(const Report& report) {
+RooflinePlot plot_of(const Report& report, const MachineRoofline& machine) {
   RooflinePlot plot;
   plot.title = report.gpu.name;
-  plot.simulated = report.machine->simulated;
-  plot.roofline = report.machine->roofline;
+  plot.simulated = machine.simulated;
+  plot.roofline = machine.roofline;
   plot.roofline.points.clear();  // the page is about the phases
   std::size_t number = 0;
   for (const Phase& phase : report.phases) {
@@ -101,7 +101,7 @@ void add_roofline(HtmlPage& page, const Report& report) {
     page.raw(missing);
     return;
   }
-  const RooflinePlot plot = plot_of(report);
+  const RooflinePlot plot = plot_of(report, *report.machine);
   const std::string wide = render_roofline_svg(
       plot, {.width = 900, .height = 520, .in_page = true, .id = "roofline-wide"});
   if (wide.empty()) {

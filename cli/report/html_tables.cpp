@@ -44,6 +44,7 @@ void add_units(HtmlPage& page, const Report& report) {
               "same steady load.",
               {"unit", "register", "#busy", "#95 %", "#95 % of a repeat", "#n", "what it is"});
   std::vector<const Unit*> units;
+  units.reserve(report.units.size());
   for (const Unit& unit : report.units) {
     units.push_back(&unit);
   }

@@ -47,12 +47,13 @@ void add_tools(HtmlPage& page, std::size_t units, bool more) {
       "arrow keys.</p>\n");
 }
 
-void add_unit_lanes(HtmlPage& page, const Report& report, const std::vector<LaneRow>& rows) {
+void add_unit_lanes(HtmlPage& page, const Report& report, const Timeline& timeline,
+                    const std::vector<LaneRow>& rows) {
   std::string labels;
   std::string numbers;
   std::optional<Stage> stage;
   for (const LaneRow& row : rows) {
-    const Unit& unit = report.units[report.timeline->rows[row.row].unit];
+    const Unit& unit = report.units[timeline.rows[row.row].unit];
     if (row.stage != stage) {
       stage = row.stage;
       const bool any_key = std::any_of(rows.begin(), rows.end(), [&row](const LaneRow& other) {
@@ -165,7 +166,7 @@ void add_time_line(HtmlPage& page, const Report& report) {
   const PageSpan span = page_span(report);
   page.raw("<section id=\"time-line\" tabindex=\"-1\">\n<h2>Time line</h2>\n");
   const std::string_view without = reason_without(report);
-  if (!without.empty()) {
+  if (!report.timeline || !without.empty()) {
     page.add("<p class=\"quiet\">{}</p>\n", without);
     if (!report.phases.empty()) {
       page.raw("<div class=\"lines\"><div class=\"lane\"><div class=\"names\">phase</div><div>");
@@ -200,14 +201,14 @@ void add_time_line(HtmlPage& page, const Report& report) {
   page.raw("<div class=\"lane\"><div class=\"names\">phase</div><div class=\"band-place\">");
   add_phase_band(page, report.phases, span);
   page.raw("</div><div></div></div>\n");
-  add_unit_lanes(page, report, rows);
+  add_unit_lanes(page, report, timeline, rows);
   add_sensor_lanes(page, lanes);
   add_axis(page, span);
   page.raw("</div>\n</section>\n");
 }
 
 void add_time_line_data(HtmlPage& page, const Report& report) {
-  if (!reason_without(report).empty()) {
+  if (!report.timeline || !reason_without(report).empty()) {
     return;
   }
   const Timeline& timeline = *report.timeline;

@@ -26,15 +26,17 @@ double radius_of(const PhaseMark& mark) {
   return mark.seconds > kLongS ? 7 : mark.seconds > kMiddleS ? 5.5 : 4;
 }
 
-std::optional<double> middle(const analysis::Range& range) {
-  if (range.lower && range.upper && *range.lower > 0) {
-    return std::sqrt(*range.lower * *range.upper);
-  }
-  return range.upper ? range.upper : range.lower;
+/// 0 where there is no place on a logarithmic axis.
+double placeable(const std::optional<double>& value) {
+  const double at = value.value_or(0);
+  return at > 0 && std::isfinite(at) ? at : 0;
 }
 
-bool positive(const std::optional<double>& value) {
-  return value && *value > 0 && std::isfinite(*value);
+/// On a logarithmic axis; of a range with one end that one, 0 without any.
+double middle(const analysis::Range& range) {
+  const double lower = placeable(range.lower);
+  const double upper = placeable(range.upper);
+  return lower > 0 && upper > 0 ? std::sqrt(lower * upper) : std::max(lower, upper);
 }
 
 /// The longest phase of each class, in the order of kAllClasses, with how many others it stands
@@ -93,10 +95,12 @@ class Layer {
   void keep_free(const PhaseMark& mark, bool strong, LabelPlacer& labels) const {
     const Point at = point_of(mark);
     labels.keep_free(at.x, at.y, radius_of(mark) + 1);
-    const analysis::Range& range = mark.position.intensity;
-    if (strong && positive(range.lower) && positive(range.upper)) {
-      for (double x = px(*range.lower); x <= px(*range.upper); x += 2 * kHead) {
-        labels.keep_free(x, at.y, 2);
+    const double lower = placeable(mark.position.intensity.lower);
+    const double upper = placeable(mark.position.intensity.upper);
+    if (strong && lower > 0 && upper > 0) {
+      const auto steps = static_cast<int>((px(upper) - px(lower)) / (2 * kHead));
+      for (int step = 0; step <= steps; ++step) {
+        labels.keep_free(px(lower) + 2 * kHead * step, at.y, 2);
       }
     }
   }
@@ -104,13 +108,16 @@ class Layer {
   /// At the ends of the bar: the strip has one line.
   [[nodiscard]] std::vector<LabelPlace> places_beside(const PhaseMark& mark, double width) const {
     const Point at = point_of(mark);
-    const analysis::Range& range = mark.position.intensity;
-    const double from = positive(range.lower) ? px(*range.lower) : at.x - kArrow;
-    const double to = positive(range.upper) ? px(*range.upper) : at.x + kArrow;
+    const double lower = placeable(mark.position.intensity.lower);
+    const double upper = placeable(mark.position.intensity.upper);
+    const double from = lower > 0 ? px(lower) : at.x - kArrow;
+    const double to = upper > 0 ? px(upper) : at.x + kArrow;
     const double y = at.y + 4;
     std::vector<LabelPlace> places{{to + 8, y, 0}, {from - 8 - width, y, 0}};
-    for (double x = frame_.right - width - 4; x > frame_.left; x -= width / 2) {
-      places.push_back({x, y, 0});
+    constexpr int kMorePlaces = 8;
+    const double step = (frame_.right - frame_.left - width) / kMorePlaces;
+    for (int i = kMorePlaces; i >= 0; --i) {
+      places.push_back({frame_.left + step * i, y, 0});
     }
     return places;
   }
@@ -124,10 +131,11 @@ class Layer {
   }
 
   void append_bars(std::string& out, const PhaseMark& mark, const Point& at) const {
-    const analysis::Range& range = mark.position.intensity;
-    if (positive(range.lower) && positive(range.upper)) {
-      const double from = px(*range.lower);
-      const double to = px(*range.upper);
+    const double lower = placeable(mark.position.intensity.lower);
+    const double upper = placeable(mark.position.intensity.upper);
+    if (lower > 0 && upper > 0) {
+      const double from = px(lower);
+      const double to = px(upper);
       if (to - from > 2 * radius_of(mark)) {
         out += fmt::format(
             "<path class=\"pbar\" d=\"M{0:.1f} {2:.1f}H{1:.1f}M{0:.1f} "
@@ -135,15 +143,16 @@ class Layer {
             from, to, at.y, at.y - kHead, 2 * kHead);
       }
     } else {
-      append_arrow(out, mark, at, positive(range.upper));
+      append_arrow(out, mark, at, upper > 0);
     }
-    if (at.y < frame_.strip_y && mark.position.gflops && positive(mark.position.gflops->lower) &&
-        positive(mark.position.gflops->upper)) {
-      const double low = py(*mark.position.gflops->lower);
-      const double high = py(*mark.position.gflops->upper);
-      if (low - high > 2 * radius_of(mark)) {
-        out += fmt::format("<path class=\"pbar\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", at.x, low, high);
-      }
+    if (at.y >= frame_.strip_y || !mark.position.gflops) {
+      return;
+    }
+    const double least = placeable(mark.position.gflops->lower);
+    const double most = placeable(mark.position.gflops->upper);
+    if (least > 0 && most > 0 && py(least) - py(most) > 2 * radius_of(mark)) {
+      out += fmt::format("<path class=\"pbar\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", at.x, py(least),
+                         py(most));
     }
   }
 
@@ -216,16 +225,16 @@ bool is_in_strip(const PhaseMark& mark) {
 bool is_drawn(const PhaseMark& mark) {
   const analysis::Range& range = mark.position.intensity;
   return class_style(mark.bottleneck).mark != Mark::kNone &&
-         (positive(range.upper) || positive(range.lower));
+         (placeable(range.upper) > 0 || placeable(range.lower) > 0);
 }
 
 PlotPlace place_of(const PhaseMark& mark) {
   PlotPlace place;
-  place.intensity = middle(mark.position.intensity).value_or(0);
+  place.intensity = middle(mark.position.intensity);
   if (mark.position.gflops) {
-    place.gflops = middle(*mark.position.gflops).value_or(0);
+    place.gflops = middle(*mark.position.gflops);
   } else if (mark.position.gbps) {
-    place.gflops = middle(*mark.position.gbps).value_or(0) * place.intensity;
+    place.gflops = middle(*mark.position.gbps) * place.intensity;
   }
   return place;
 }

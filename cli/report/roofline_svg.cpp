@@ -210,7 +210,9 @@ class Drawing {
           frame_.left - 7, py(tick) + 4, format_three_digits(tick));
     }
     if (has_strip_) {
-      for (double x = frame_.left; x < frame_.right; x += kTickBelow / 2) {
+      const auto steps = static_cast<int>((frame_.right - frame_.left) / (kTickBelow / 2));
+      for (int step = 0; step <= steps; ++step) {
+        const double x = frame_.left + step * (kTickBelow / 2);
         labels_.keep_free(x, frame_.bottom, 1);
         labels_.keep_free(x, frame_.bottom + kTickBelow - 4, 4);
       }
@@ -333,7 +335,9 @@ class Drawing {
       const double dx = corners[i + 1].first - corners[i].first;
       const double dy = corners[i + 1].second - corners[i].second;
       const double length = std::hypot(dx, dy);
-      for (double along = 0; along < length; along += 2 * kPointRadius) {
+      const auto steps = static_cast<int>(length / (2 * kPointRadius));
+      for (int step = 0; step < steps; ++step) {
+        const double along = 2 * kPointRadius * step;
         labels_.keep_free(corners[i].first + dx * along / length,
                           corners[i].second + dy * along / length, 2);
       }

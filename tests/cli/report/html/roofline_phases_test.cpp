@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 
 #include "cli/report/roofline_plot.h"
@@ -83,7 +84,9 @@ TEST_CASE("positions outside of the axes or of any sense leave a whole drawing")
   PhaseMark far = placed(1, Bottleneck::kCompute, 10, 1e9, 1e12);
   PhaseMark tiny = placed(2, Bottleneck::kBandwidth, 10, 1e-9, 1e-6);
   PhaseMark zero = placed(3, Bottleneck::kTexture, 10, 0, 0);
-  const std::string svg = drawn({far, tiny, zero}, 760);
+  PhaseMark never = placed(4, Bottleneck::kRaster, 10, std::nan(""), std::nan(""));
+  PhaseMark half = placed(5, Bottleneck::kMixed, 10, 3, std::nan(""));
+  const std::string svg = drawn({far, tiny, zero, never, half}, 760);
   CHECK_FALSE(has(svg, "nan"));
   CHECK_FALSE(has(svg, "inf\""));
   CHECK(has(svg, "</svg>"));
