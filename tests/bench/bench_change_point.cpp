@@ -17,6 +17,7 @@
 #include "cli/analysis/change_point.h"
 #include "cli/analysis/change_point/noise.h"
 #include "daemon/base/time.h"
+#include "tests/bench/repeated_source.h"
 #include "tests/bench/ruptures_peer.h"
 #include "tests/support/busy_signal_cases.h"
 
@@ -145,55 +146,6 @@ void print_stationary(std::uint64_t seed, double seconds) {
   }
 }
 
-/// A recording again and again, without ticks: a day needs no day of memory to make.
-class Repeated : public GridSource {
- public:
-  Repeated(const GridSource& part, std::size_t times) : part_(part), times_(times) {}
-  [[nodiscard]] const std::vector<analysis::UnitKey>& units() const override {
-    return part_.units();
-  }
-  [[nodiscard]] double start_s() const override { return 0; }
-  [[nodiscard]] double cell_s() const override { return part_.cell_s(); }
-  [[nodiscard]] std::size_t cells() const override { return part_.cells() * times_; }
-  [[nodiscard]] Result<analysis::BusyGrid> read(std::size_t first,
-                                                std::size_t count) const override {
-    Result<analysis::BusyGrid> all = part_.read(0, 0);
-    while (all && count > 0) {
-      const std::size_t at = first % part_.cells();
-      const std::size_t size = std::min(count, part_.cells() - at);
-      const auto next = part_.read(at, size);
-      GPUTRACE_CHECK(next.has_value());
-      const auto append = [](auto& to, const auto& from) {
-        to.insert(to.end(), from.begin(), from.end());
-      };
-      for (std::size_t u = 0; u < all->units.size(); ++u) {
-        append(all->units[u].cells, next->units[u].cells);
-      }
-      append(all->asleep, next->asleep);
-      append(all->unknown, next->unknown);
-      first += size;
-      count -= size;
-    }
-    return all;
-  }
-  [[nodiscard]] Result<std::vector<analysis::Tick>> ticks(double from_s,
-                                                          double to_s) const override {
-    const double length_s = static_cast<double>(part_.cells()) * part_.cell_s();
-    const double offset_s = std::floor(std::max(0.0, from_s) / length_s) * length_s;
-    auto found = part_.ticks(from_s - offset_s, to_s - offset_s);
-    if (found) {
-      for (analysis::Tick& tick : *found) {
-        tick.at_s += offset_s;
-      }
-    }
-    return found;
-  }
-
- private:
-  const GridSource& part_;
-  std::size_t times_;
-};
-
 double status_mb(std::string_view key) {
   std::ifstream status("/proc/self/status");
   std::string line;
@@ -221,7 +173,7 @@ void print_speed(std::uint64_t seed) {
        {std::pair{"stationary", steady}, std::pair{"a change every 20 s", changing}}) {
     const auto part = generate(signal);
     for (const std::size_t hours : {1U, 2U, 4U, 24U}) {
-      const Repeated source(part, 6 * hours);
+      const RepeatedSource source(part, 6 * hours);
       malloc_trim(0);
       const double memory_mb = status_mb("VmRSS:");
       std::ofstream("/proc/self/clear_refs") << "5";  // the highest resident size anew

@@ -60,6 +60,7 @@ std::vector<std::size_t> drop_below(std::size_t first, std::size_t last,
     }
   }
   std::vector<std::size_t> left;
+  left.reserve(by_strength.size());
   for (const auto& [unused, index] : by_strength) {
     left.push_back(changes[index - 1]);
   }
