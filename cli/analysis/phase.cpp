@@ -1,5 +1,7 @@
 #include "cli/analysis/phase.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -79,7 +81,8 @@ class PhaseBuilder {
   }
 
  private:
-  static bool is_short(const Scene& scene) { return scene.end_s - scene.start_s < kShortestPhaseS; }
+  static double length(const Scene& scene) { return scene.end_s - scene.start_s; }
+  static bool is_short(const Scene& scene) { return length(scene) < kShortestPhaseS; }
 
   static bool belongs(const OpenPhase& open, const Scene& scene) {
     return same_limit(open.limit, scene.verdict.bottleneck) || is_short(scene) ||
@@ -114,12 +117,43 @@ class PhaseBuilder {
     return scene;
   }
 
-  void judge_whole(OpenPhase& phase) const {
-    const Scene& only = phase.phase.scenes.front();
-    phase.phase.whole =
-        phase.phase.scenes.size() == 1
-            ? only
-            : judge(phase.phase.whole.start_s, phase.phase.whole.end_s, phase.sum, phase.limit);
+  void judge_whole(OpenPhase& open) const {
+    Phase& phase = open.phase;
+    if (phase.scenes.size() == 1) {
+      phase.whole = phase.scenes.front();
+      return;
+    }
+    phase.whole = judge(phase.whole.start_s, phase.whole.end_s, open.sum, open.limit);
+    prefer_scenes(phase, open.limit);
+  }
+
+  /// The mean over scenes that differ is like no work, though each of them has the same limit.
+  static void prefer_scenes(Phase& phase, Bottleneck limit) {
+    constexpr double kClearly = 0.1;
+    double agreed = 0;
+    const Scene* longest = nullptr;
+    for (const Scene& scene : phase.scenes) {
+      if (!same_limit(scene.verdict.bottleneck, limit)) {
+        continue;
+      }
+      agreed += scene.verdict.confidence * length(scene);
+      if (longest == nullptr || length(scene) > length(*longest)) {
+        longest = &scene;
+      }
+    }
+    agreed /= length(phase.whole);
+    Verdict& verdict = phase.whole.verdict;
+    const bool same = same_limit(verdict.bottleneck, limit);
+    if (longest == nullptr || (same && agreed < verdict.confidence + kClearly)) {
+      return;
+    }
+    const Bottleneck bottleneck = same ? verdict.bottleneck : limit;
+    verdict = longest->verdict;
+    verdict.bottleneck = bottleneck;
+    verdict.confidence = agreed;
+    verdict.evidence.insert(verdict.evidence.begin(),
+                            fmt::format("Its {} scenes differ; this is the longest, {:.1f} s.",
+                                        phase.scenes.size(), length(*longest)));
   }
 
   /// All samples of a phase may say something else than its scenes did, and then what the phase

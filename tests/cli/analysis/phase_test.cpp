@@ -123,6 +123,19 @@ TEST_CASE("neighbours of one class are one phase of several scenes") {
   CHECK(ta.counts->samples > 15'000);
 }
 
+TEST_CASE("scenes of one limit that differ do not make their phase unsure") {
+  // Written colour, then a kernel: memory both times, and the mean of the two is no work at all.
+  std::vector<double> fill(profile_units().size(), .97);
+  fill[2] = fill[3] = fill[10] = fill[11] = 0;
+  BusySignal made = signal({steady("low intensity", 5), steady("low intensity", 5)});
+  made.phases[0].passes[0].duty = fill;
+  const auto phases = phases_of(made);
+  REQUIRE(classes(phases) == Names{"memory"});
+  REQUIRE(phases[0].scenes.size() == 2);
+  CHECK(phases[0].whole.verdict.confidence >= 0.7);
+  CHECK(phases[0].whole.verdict.evidence.front().find("scenes differ") != std::string::npos);
+}
+
 TEST_CASE("a phase of half a second is found, and what is shorter joins what is beside it") {
   CHECK(classes(phases_of(signal(
             {steady("game, 54 W", 5), steady("high intensity", 0.5), steady("game, 54 W", 5)}))) ==
