@@ -20,7 +20,10 @@ using analysis::CalibrationPoint;
 using report::Ink;
 using report::Page;
 
-constexpr std::size_t kNameWidth = 36;
+/// Of the other columns.
+constexpr std::size_t kBesideName = 50;
+constexpr std::size_t kMostName = 44;
+constexpr std::size_t kBusyWidth = 8;
 /// The units that tell limits apart, deepest first.
 constexpr std::array<std::string_view, 6> kUnits{"EA_BUSY", "GL2CC_BUSY", "TCP_BUSY",
                                                  "TA_BUSY", "SPI_BUSY",   "CB_BUSY"};
@@ -36,12 +39,31 @@ std::string number(const std::optional<double>& value) {
                        : fmt::format("{:.2f}", *value);
 }
 
-std::string name_cell(Page& page, std::string_view name) {
-  const std::string safe = report::clip(page.safe(name), kNameWidth);
-  return safe + std::string(kNameWidth - report::display_width(safe), ' ');
+std::size_t name_width(const Page& page, const std::vector<CalibrationPoint>& points) {
+  std::size_t longest = 8;
+  for (const CalibrationPoint& point : points) {
+    longest = std::max(longest, report::display_width(page.safe(point.workload)));
+  }
+  return std::min({longest, kMostName, page.text_width() - kBesideName});
 }
 
-/// "96.1 ±0.8"; the wider side of the interval.
+/// Names differ at their ends: what is too long loses its middle.
+std::string name_cell(const Page& page, std::string_view name, std::size_t width) {
+  const std::string safe = page.safe(name);
+  const std::size_t taken = report::display_width(safe);
+  if (taken <= width) {
+    return safe + std::string(width - taken, ' ');
+  }
+  // Clipped and escaped text that is not ASCII is cut at its end alone.
+  if (taken != safe.size()) {
+    const std::string clipped = report::clip(safe, width);
+    return clipped + std::string(width - report::display_width(clipped), ' ');
+  }
+  const std::size_t tail = (width - 2) / 2;
+  return safe.substr(0, width - 2 - tail) + ".." + safe.substr(safe.size() - tail);
+}
+
+/// "96 ±1": percent, with the wider side of the interval.
 std::string busy_cell(const std::vector<BusyUnit>& units, std::string_view name) {
   const auto unit =
       std::ranges::find_if(units, [&](const BusyUnit& each) { return each.key.name == name; });
@@ -49,10 +71,10 @@ std::string busy_cell(const std::vector<BusyUnit>& units, std::string_view name)
     return "-";
   }
   if (!unit->ci95) {
-    return fmt::format("{:.1f}", 100 * unit->busy);
+    return fmt::format("{:.0f}", 100 * unit->busy);
   }
   const double side = std::max(unit->busy - unit->ci95->lower, unit->ci95->upper - unit->busy);
-  return fmt::format("{:.1f} ±{:.1f}", 100 * unit->busy, 100 * side);
+  return fmt::format("{:.0f} ±{:.0f}", 100 * unit->busy, std::ceil(100 * side));
 }
 
 /// Right-aligned in columns, whatever characters it is made of.
@@ -61,19 +83,19 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width > taken ? width - taken : 0, ' ') + text;
 }
 
-std::string rates_line(Page& page, const CalibrationPoint& point) {
+std::string rates_line(const Page& page, const CalibrationPoint& point, std::size_t name) {
   const std::string truth =
       fmt::format("{}{}", analysis::to_string(point.truth), point.suspect ? ", suspect" : "");
-  return fmt::format("  {}{}{}{}{}{}  {}", name_cell(page, point.workload),
+  return fmt::format("  {}{}{}{}{}{}  {}", name_cell(page, point.workload, name),
                      padded(number(point.intensity), 7), padded(number(point.gbps), 6),
                      padded(number(point.gflops), 7), padded(number(point.clock_mhz), 7),
                      padded(number(point.power_w), 6), truth);
 }
 
-std::string busy_line(Page& page, const CalibrationPoint& point) {
-  std::string line = "  " + name_cell(page, point.workload);
+std::string busy_line(const Page& page, const CalibrationPoint& point, std::size_t name) {
+  std::string line = "  " + name_cell(page, point.workload, name);
   for (const std::string_view unit : kUnits) {
-    line += padded(page.words(busy_cell(point.units, unit)), 11);
+    line += padded(page.words(busy_cell(point.units, unit)), kBusyWidth);
   }
   return line;
 }
@@ -113,22 +135,21 @@ std::string range_text(const analysis::Range& range) {
   if (range.lower) {
     return "above " + number(range.lower);
   }
-  return range.upper ? "below " + number(range.upper) : "any";
+  return range.upper ? "below " + number(range.upper) : "not known";
 }
 
 std::string_view verdict_of(const std::optional<bool>& right) {
   return !right ? "" : *right ? "yes" : "NO";
 }
 
-std::string validated_line(Page& page, const ValidatedWorkload& workload) {
+std::string validated_line(const Page& page, const ValidatedWorkload& workload) {
   const std::string estimate =
       workload.position ? range_text(workload.position->of_ridge) : std::string("-");
-  return fmt::format("  {}{}  {:<15}{:<5}{:<11}{:<11}{:>4.0f} %  {}",
-                     report::clip(name_cell(page, workload.truth.workload), 20),
-                     padded(number(workload.of_ridge), 7), estimate, verdict_of(workload.inside),
-                     analysis::to_string(workload.truth.truth),
-                     analysis::to_string(workload.verdict.bottleneck),
-                     100 * workload.verdict.confidence, verdict_of(workload.class_right));
+  return fmt::format(
+      "  {}{}  {:<15}{:<5}{:<11}{:<11}{:>4.0f} %  {}", name_cell(page, workload.truth.workload, 20),
+      padded(number(workload.of_ridge), 7), estimate, verdict_of(workload.inside),
+      analysis::to_string(workload.truth.truth), analysis::to_string(workload.verdict.bottleneck),
+      100 * workload.verdict.confidence, verdict_of(workload.class_right));
 }
 
 struct Tally {
@@ -147,20 +168,21 @@ std::string calibration_text(const analysis::Calibration& calibration,
   Page page(options);
   append_head(page, calibration);
   page.line();
-  page.line(fmt::format("  {:<{}}{:>7}{:>6}{:>7}{:>7}{:>6}  limited by", "workload", kNameWidth,
-                        "FLOP/B", "GB/s", "GFLOPS", "MHz", "W"),
+  const std::size_t name = name_width(page, calibration.points);
+  page.line(fmt::format("  {:<{}}{:>7}{:>6}{:>7}{:>7}{:>6}  limited by", "workload", name, "FLOP/B",
+                        "GB/s", "GFLOPS", "MHz", "W"),
             Ink::kDim);
   for (const CalibrationPoint& point : calibration.points) {
-    page.line(rates_line(page, point), point.suspect ? Ink::kCaution : Ink::kPlain);
+    page.line(rates_line(page, point, name), point.suspect ? Ink::kCaution : Ink::kPlain);
   }
   page.line();
-  std::string head = fmt::format("  {:<{}}", "busy, % of samples", kNameWidth);
+  std::string head = fmt::format("  {:<{}}", "busy, % of samples", name);
   for (const std::string_view unit : kUnits) {
-    head += padded(std::string(report::short_name(unit)), 11);
+    head += padded(std::string(report::short_name(unit)), kBusyWidth);
   }
   page.line(head, Ink::kDim);
   for (const CalibrationPoint& point : calibration.points) {
-    page.line(busy_line(page, point));
+    page.line(busy_line(page, point, name));
   }
   return page.take();
 }

@@ -63,7 +63,9 @@ Result<Validation> validate(const store::SessionReader& session,
     if (validation.no_position.empty() && !point.units.empty()) {
       workload.position = model->place(point.units, validation.fit);
     }
-    if (workload.position && workload.of_ridge) {
+    const bool says_something = workload.position && (workload.position->of_ridge.lower ||
+                                                      workload.position->of_ridge.upper);
+    if (says_something && workload.of_ridge) {
       workload.inside = is_inside(workload.position->of_ridge, *workload.of_ridge);
     }
     workload.verdict = analysis::classify({.units = point.units, .known = known});

@@ -1,6 +1,7 @@
 // Which calibration of this machine speaks of a recording: the newest that fits.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,17 @@ namespace gputrace::commands {
 /// clock and power of the time in which the GPU was under load (where there was none: of all of
 /// it). kInvalidArgument for a file without samples.
 [[nodiscard]] Result<analysis::Conditions> conditions_of(const store::SessionReader& recording);
+
+/// A cell in which the GPU was busy for at least this share is one under load.
+inline constexpr double kLoadedShare = 0.5;
+/// Which cells of store::kCellNs were under load.
+struct LoadCells {
+  std::int64_t first_ns = 0;
+  std::vector<bool> loaded;
+};
+/// The same for who has counted the cells already, which is most of the work.
+[[nodiscard]] Result<analysis::Conditions> conditions_of(const store::SessionReader& recording,
+                                                         const LoadCells& cells);
 
 /// The files of kind calibration in the folder, newest first; those that cannot be read are left
 /// out. Empty without a folder.

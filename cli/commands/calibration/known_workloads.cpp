@@ -60,7 +60,9 @@ void enter_rates(const WorkloadMark& mark, Workload& workload) {
     point.gbps = mark.dram_bytes ? std::optional(workload.rate * dram_bytes) : std::nullopt;
     point.gflops = mark.flops > 0 ? std::optional(workload.rate * mark.flops) : std::nullopt;
   }
-  if (dram_bytes > 0 && mark.flops > 0) {
+  // Pixels fill the memory's units by how they are written, whatever else they do: they lie on no
+  // curve of busy bits over intensity.
+  if (dram_bytes > 0 && mark.flops > 0 && !is_family(point, "fill")) {
     point.intensity = mark.flops / dram_bytes;
   }
 }

@@ -12,8 +12,6 @@ namespace gputrace::commands {
 
 namespace {
 
-/// A 100 ms cell in which the GPU was busy for at least this share is one under load.
-constexpr double kLoadedShare = 0.5;
 constexpr std::string_view kWholePipe = "GUI_ACTIVE";
 /// Long recordings are counted an hour at a time.
 constexpr std::int64_t kChunkNs = 36'000 * store::kCellNs;
@@ -143,17 +141,18 @@ Result<std::map<std::int64_t, Series>> clock_and_power(const store::SessionReade
   return series;
 }
 
-}  // namespace
-
-Result<analysis::Conditions> conditions_of(const store::SessionReader& recording) {
+const store::StoredSegment* longest_segment(const store::SessionReader& recording) {
   const auto& segments = recording.segments();
   const auto longest = std::ranges::max_element(segments, {}, [](const auto& segment) {
     return segment.end_ns - segment.description.start_ns;
   });
-  if (longest == segments.end()) {
-    return fail(ErrorCode::kInvalidArgument, "the file has no samples of a GPU");
-  }
-  const sampler::GpuIdentity& gpu = longest->description.gpu;
+  return longest == segments.end() ? nullptr : &*longest;
+}
+
+Result<analysis::Conditions> conditions_under(const store::SessionReader& recording,
+                                              const store::StoredSegment& longest,
+                                              const LoadTime& load) {
+  const sampler::GpuIdentity& gpu = longest.description.gpu;
   analysis::Conditions conditions;
   conditions.gpu = gpu.name;
   conditions.vendor_id = gpu.vendor_id;
@@ -161,28 +160,56 @@ Result<analysis::Conditions> conditions_of(const store::SessionReader& recording
   conditions.revision_id = gpu.revision_id;
   conditions.simulated = gpu.simulated;
   conditions.driver = gpu.driver.empty() ? std::nullopt : std::optional(gpu.driver);
-
-  const Result<LoadTime> load = load_time(recording, *longest);
-  auto series = load ? clock_and_power(recording, gpu.pci)
-                     : Result<std::map<std::int64_t, Series>>(tl::unexpected<Error>(load.error()));
+  auto series = clock_and_power(recording, gpu.pci);
   if (!series) {
     return tl::unexpected<Error>(series.error());
   }
-  const store::TimeSpan span{longest->description.start_ns, longest->end_ns};
+  const store::TimeSpan span{longest.description.start_ns, longest.end_ns};
   const Status read = recording.for_each_sensor_run(
       span, [&](std::int64_t id, const store::SensorRun& run) -> Status {
         if (const auto found = series->find(id); found != series->end()) {
           found->second.all.add(run.value, run.readings);
-          found->second.loaded.add(run.value, run.readings * load->share(run.start_ns, run.end_ns));
+          found->second.loaded.add(run.value, run.readings * load.share(run.start_ns, run.end_ns));
         }
         return {};
       });
   if (!read) {
     return tl::unexpected<Error>(read.error());
   }
-  conditions.clock_mhz = mean_of(*series, kClocks, load->any());
-  conditions.power_w = mean_of(*series, kPowers, load->any());
+  conditions.clock_mhz = mean_of(*series, kClocks, load.any());
+  conditions.power_w = mean_of(*series, kPowers, load.any());
   return conditions;
+}
+
+Error no_samples() {
+  return {ErrorCode::kInvalidArgument, "the file has no samples of a GPU"};
+}
+
+}  // namespace
+
+Result<analysis::Conditions> conditions_of(const store::SessionReader& recording) {
+  const store::StoredSegment* longest = longest_segment(recording);
+  if (longest == nullptr) {
+    return tl::unexpected<Error>(no_samples());
+  }
+  const Result<LoadTime> load = load_time(recording, *longest);
+  if (!load) {
+    return tl::unexpected<Error>(load.error());
+  }
+  return conditions_under(recording, *longest, *load);
+}
+
+Result<analysis::Conditions> conditions_of(const store::SessionReader& recording,
+                                           const LoadCells& cells) {
+  const store::StoredSegment* longest = longest_segment(recording);
+  if (longest == nullptr) {
+    return tl::unexpected<Error>(no_samples());
+  }
+  LoadTime load(cells.first_ns);
+  for (const bool loaded : cells.loaded) {
+    load.add(loaded);
+  }
+  return conditions_under(recording, *longest, load);
 }
 
 }  // namespace gputrace::commands

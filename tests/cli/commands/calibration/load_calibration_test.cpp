@@ -111,7 +111,7 @@ TEST_CASE("ceilings are the best of the workloads, and conditions those of its t
   CHECK(calibration.conditions.driver == "amdgpu 3.57.0");
   CHECK(calibration.conditions.clock_mhz == 2600);
   CHECK(calibration.conditions.power_w == 35);
-  CHECK(calibration.started_at == "2026-09-21T14:13:20Z");
+  CHECK(calibration.started_at == "2026-09-21T14:13:20.000Z");
 }
 
 TEST_CASE("what limits a workload is told by how it is made and by its rate") {
