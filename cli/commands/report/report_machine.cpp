@@ -156,25 +156,22 @@ Result<bool> find_calibration(const store::SessionReader& session,
 }  // namespace
 
 Result<MachineKnowledge> machine_knowledge(const store::SessionReader& session,
+                                           const analysis::Conditions& recording,
                                            const ReportOptions& options) {
-  const Result<analysis::Conditions> recording = conditions_of(session);
-  if (!recording) {
-    return tl::unexpected<Error>(recording.error());
-  }
   if (options.calibration) {
-    return asked_for(*options.calibration, *recording);
+    return asked_for(*options.calibration, recording);
   }
   MachineKnowledge machine;
-  const Result<bool> found = find_calibration(session, options.machine_folder, *recording, machine);
+  const Result<bool> found = find_calibration(session, options.machine_folder, recording, machine);
   if (!found) {
     return tl::unexpected<Error>(found.error());
   }
   if (*found) {
     return machine;
   }
-  const std::string hint = calibrate_hint(*recording);
+  const std::string hint = calibrate_hint(recording);
   const std::optional<MeasuredCeilings> ceilings =
-      newest_ceilings(options.machine_folder, *recording);
+      newest_ceilings(options.machine_folder, recording);
   if (ceilings) {
     use_ceilings(ceilings->compute, ceilings->bandwidth, ceilings->fit, machine);
     machine.source = "roofline of " + day_of(ceilings->started_at);

@@ -28,6 +28,7 @@ struct MachineKnowledge {
 /// the session itself brought, else the ceilings of the newest roofline there. An error only when
 /// the calibration that was asked for cannot be read.
 [[nodiscard]] Result<MachineKnowledge> machine_knowledge(const store::SessionReader& session,
+                                                         const analysis::Conditions& recording,
                                                          const ReportOptions& options);
 
 /// Absent when neither the calibration nor memory traffic says anything.

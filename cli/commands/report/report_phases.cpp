@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <string>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "cli/analysis/phase.h"
+#include "cli/commands/calibration/choose_calibration.h"
 #include "cli/commands/report/memory_witness.h"
 #include "cli/commands/report/phase_warnings.h"
 #include "cli/commands/report/report_energy.h"
@@ -141,6 +144,31 @@ Status add_all_sensors(const SensorSet& set, const PhaseWriter& writer,
   return scenes.empty() ? Status{} : add_sensors(set, writer, scenes);
 }
 
+constexpr std::size_t kChunkCells = 36'000;
+
+/// On what the recording was made, from the cells of the grid.
+Result<analysis::Conditions> conditions_by(const GpuRecording& recording, const SessionGrid& grid) {
+  const analysis::GridSource& source = *grid.source;
+  const auto pipe = std::ranges::find(source.units(), "GUI_ACTIVE", &analysis::UnitKey::name);
+  if (grid.from_means || pipe == source.units().end()) {
+    return conditions_of(*recording.session);
+  }
+  const auto unit = static_cast<std::size_t>(pipe - source.units().begin());
+  LoadCells load;
+  load.first_ns =
+      recording.session_start_ns + static_cast<std::int64_t>(std::llround(source.start_s() * 1e9));
+  for (std::size_t first = 0; first < source.cells(); first += kChunkCells) {
+    const auto cells = source.read(first, std::min(kChunkCells, source.cells() - first));
+    if (!cells) {
+      return tl::unexpected<Error>(cells.error());
+    }
+    for (const analysis::Cell& cell : cells->units[unit].cells) {
+      load.loaded.push_back(cell.samples > 0 && cell.busy >= kLoadedShare * cell.samples);
+    }
+  }
+  return conditions_of(*recording.session, load);
+}
+
 MemoryTrack::Ceilings dram_ceilings(const MachineKnowledge& machine) {
   MemoryTrack::Ceilings ceilings{.copy_gbps = machine.bandwidth ? machine.bandwidth->value : 0,
                                  .source = machine.source};
@@ -187,7 +215,11 @@ Status add_phases(const GpuRecording& recording, const SensorSet& sensors,
   if (!memory) {
     return tl::unexpected<Error>(memory.error());
   }
-  Result<MachineKnowledge> machine = machine_knowledge(*recording.session, options);
+  const Result<analysis::Conditions> conditions = conditions_by(recording, **grid);
+  if (!conditions) {
+    return tl::unexpected<Error>(conditions.error());
+  }
+  Result<MachineKnowledge> machine = machine_knowledge(*recording.session, *conditions, options);
   if (!machine) {
     return tl::unexpected<Error>(machine.error());
   }

@@ -253,6 +253,7 @@ Status add_tracks(const SensorSet& set, const MemoryTrack& memory, const TimeRan
 Result<report::Timeline> timeline_of(const analysis::GridSource& grid, const SensorSet& sensors,
                                      const MemoryTrack& memory, const report::Report& report) {
   report::Timeline timeline;
+  timeline.start_s = grid.start_s();
   const std::size_t needed = (grid.cells() + kMaxWindows - 1) / kMaxWindows;
   const std::size_t cells_in_window = round_up(std::max<std::size_t>(1, needed));
   timeline.window_s = static_cast<double>(cells_in_window) * grid.cell_s();
