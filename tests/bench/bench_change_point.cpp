@@ -163,6 +163,7 @@ void print_speed(std::uint64_t seed) {
   test::BusySignal changing = steady;
   const test::SignalPhase first = steady.phases[0];
   changing.phases.clear();
+  changing.phases.reserve(30);
   test::SignalRandom random(seed);
   for (std::size_t i = 0; i < 30; ++i) {
     changing.phases.push_back(first);
@@ -203,6 +204,8 @@ Windows windows_of(const GridSource& source) {
   for (std::size_t u = 0; u < units; ++u) {
     std::vector<double> shares;
     std::vector<double> angles;
+    shares.reserve(cells);
+    angles.reserve(cells);
     for (const analysis::Cell& cell : grid->units[u].cells) {
       // It has no way to leave a window out: an empty one repeats the last.
       const bool empty = cell.samples == 0;
@@ -212,6 +215,7 @@ Windows windows_of(const GridSource& source) {
                              : analysis::change_point::arcsine(cell.busy, cell.samples));
     }
     std::vector<double> steps;
+    steps.reserve(cells);
     double squares = 0;
     for (std::size_t i = 1; i < cells; ++i) {
       steps.push_back(std::abs(angles[i] - angles[i - 1]));
@@ -232,6 +236,7 @@ Windows windows_of(const GridSource& source) {
 
 std::vector<double> times_of(const std::vector<std::size_t>& changes, double cell_s) {
   std::vector<double> times;
+  times.reserve(changes.size());
   for (const std::size_t change : changes) {
     times.push_back(static_cast<double>(change) * cell_s);
   }
@@ -297,18 +302,21 @@ void compare(const RupturesPeer& peer, const std::string& name,
 
 void print_comparison(const RupturesPeer& peer, std::uint64_t seed) {
   std::vector<test::BusySignal> simple;
+  simple.reserve(kRecordings);
   for (std::uint64_t i = 0; i < kRecordings; ++i) {
     simple.push_back(test::simple_recording(seed + i));
   }
   compare(peer, "simple", simple);
   for (const double common : {0.0, 0.7}) {
     std::vector<test::BusySignal> hard;
+    hard.reserve(kHardRecordings);
     for (std::uint64_t i = 0; i < kHardRecordings; ++i) {
       hard.push_back(test::hard_recording(seed + i, 4, 8, common));
     }
     compare(peer, fmt::format("mix, 4-8 ms, common {:g}", common), hard);
   }
   std::vector<test::BusySignal> weak;
+  weak.reserve(kHardRecordings);
   for (std::uint64_t i = 0; i < kHardRecordings; ++i) {
     weak.push_back(test::short_phase(seed + i, 1, 2, 2, 0.16));
   }

@@ -305,6 +305,7 @@ std::vector<analysis::UnitKey> signal_units() {
       {"GRBM_STATUS2", "CPG_BUSY"},   {"GRBM_STATUS3", "PH_BUSY"},
   }};
   std::vector<analysis::UnitKey> units;
+  units.reserve(kUnits.size());
   for (const auto& [register_name, name] : kUnits) {
     units.push_back({register_name, name});
   }

@@ -57,6 +57,7 @@ std::vector<double> load(std::size_t kind, SignalRandom& random) {
       busy[2], busy[3], .002,    busy[4],     .01,     .002,        busy[5],
       busy[2], busy[5], busy[5], busy[5] / 2, busy[4], busy[3]};
   std::vector<double> moved;
+  moved.reserve(duty.size());
   for (const double value : duty) {
     moved.push_back(std::clamp(value + random.uniform(-0.04, 0.04), 0.001, 0.995));
   }
