@@ -131,10 +131,9 @@ PageSpan page_span(const Report& report) {
   PageSpan span;
   span.start_s = report.selection ? report.selection->from_s : 0;
   span.end_s = report.selection ? report.selection->to_s : report.session.duration_s.value_or(0);
-  if (report.timeline) {
-    span.end_s =
-        std::max(span.end_s, span.start_s + report.timeline->window_s *
-                                                static_cast<double>(report.timeline->windows));
+  if (report.timeline && span.end_s <= span.start_s) {  // a length that nobody noted
+    span.end_s = report.timeline->start_s +
+                 report.timeline->window_s * static_cast<double>(report.timeline->windows);
   }
   for (const Phase& phase : report.phases) {
     span.end_s = std::max(span.end_s, phase.end_s);

@@ -137,9 +137,10 @@ void append_track(std::string& data, const std::vector<std::optional<float>>& va
                   std::size_t windows, const Lane& lane) {
   for (std::size_t i = 0; i < windows; ++i) {
     int code = kSensorUnknown;
-    if (i < values.size() && values[i] && std::isfinite(*values[i])) {
+    const std::optional<float> value = i < values.size() ? values[i] : std::nullopt;
+    if (value && std::isfinite(*value)) {
       const double share =
-          (static_cast<double>(*values[i]) * lane.scale - lane.low) / (lane.high - lane.low);
+          (static_cast<double>(*value) * lane.scale - lane.low) / (lane.high - lane.low);
       code = static_cast<int>(
           std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(kSensorUnknown - 1)));
     }
@@ -194,10 +195,11 @@ void add_time_line(HtmlPage& page, const Report& report) {
       "<div class=\"lines\" id=\"lines\" tabindex=\"0\" role=\"group\" aria-label=\"Time line. "
       "Plus and minus zoom, arrows move, 0 shows the whole run, n and p go to the next and the "
       "previous phase. The tables below have the same values.\" data-start=\"{:.6f}\" "
-      "data-end=\"{:.6f}\" data-window=\"{}\" data-windows=\"{}\" data-sensor-window=\"{}\" "
+      "data-end=\"{:.6f}\" data-first=\"{:.6f}\" data-window=\"{}\" data-windows=\"{}\" "
+      "data-sensor-window=\"{}\" "
       "data-rate=\"{}\">\n",
-      span.start_s, span.end_s, timeline.window_s, timeline.windows, timeline.sensor_window_s,
-      counted ? report.sampling.achieved_hz.value_or(0) : 0);
+      span.start_s, span.end_s, timeline.start_s, timeline.window_s, timeline.windows,
+      timeline.sensor_window_s, counted ? report.sampling.achieved_hz.value_or(0) : 0);
   page.raw("<div class=\"lane\"><div class=\"names\">phase</div><div class=\"band-place\">");
   add_phase_band(page, report.phases, span);
   page.raw("</div><div></div></div>\n");

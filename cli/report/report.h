@@ -194,6 +194,7 @@ struct SensorTrack {
 };
 /// The recording by equal windows, for pictures.
 struct Timeline {
+  double start_s = 0;  ///< of the first window, from the session's start
   double window_s = 0;
   double sensor_window_s = 0;
   std::size_t windows = 0;

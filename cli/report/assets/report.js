@@ -9,7 +9,7 @@ if (!lines || !window.uPlot) return;
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const root = document.documentElement;
 const num = name => +lines.dataset[name];
-const start = num('start'), end = num('end'), windowS = num('window'), windows = num('windows');
+const start = num('start'), end = num('end'), first = num('first'), windowS = num('window'), windows = num('windows');
 const sensorS = num('sensorWindow'), rate = num('rate');
 const smallest = Math.min(2, end - start);
 const rowHeight = 18, barHeight = 16, stageHeight = 14, sensorHeight = 58;
@@ -42,15 +42,15 @@ const sums = names.map((_, unit) => {
 const between = (list, a, b) => list[b] - list[a];
 function windowsOf(from, to) {
   const clamp = i => Math.max(0, Math.min(windows, i));
-  const a = clamp(Math.floor((from - start) / windowS + 1e-6));
-  return [a, Math.max(a, clamp(Math.ceil((to - start) / windowS - 1e-6)))];
+  const a = clamp(Math.floor((from - first) / windowS + 1e-6));
+  return [a, Math.max(a, clamp(Math.ceil((to - first) / windowS - 1e-6)))];
 }
 
 // Sensors: least, mean and most of each window; null = no reading.
 const sensorText = byId('sensors').textContent;
 const lanes = all('.sensor', lines);
 const sensorWindows = lanes.length ? sensorText.length / 6 / lanes.length : 0;
-const sensorTimes = Array.from({length: sensorWindows}, (_, i) => start + (i + .5) * sensorS);
+const sensorTimes = Array.from({length: sensorWindows}, (_, i) => first + (i + .5) * sensorS);
 const tracks = lanes.map((lane, index) => {
   const low = +lane.dataset.low, high = +lane.dataset.high;
   const decode = part => sensorTimes.map((_, i) => {
@@ -106,8 +106,7 @@ function drawHeat(u) {
   const [from, to] = view, scale = width / (to - from);
   const step = Math.max(1, Math.round((to - from) / width / windowS));
   columnS = step * windowS;
-  const [first, last] = windowsOf(from, to);
-  const begin = first - first % step;
+  const [a, last] = windowsOf(from, to), begin = a - a % step;
   c.save();
   c.beginPath();
   c.rect(left, top, width, u.bbox.height);
@@ -117,8 +116,8 @@ function drawHeat(u) {
     const yTop = top + Math.round((y + 1) * ratio), height = Math.round(barHeight * ratio);
     for (let i = begin; i < last; i += step) {
       const next = Math.min(i + step, windows), n = between(known, i, next);
-      const x = left + Math.round((start + i * windowS - from) * scale);
-      const right = left + Math.round((start + next * windowS - from) * scale);
+      const x = left + Math.round((first + i * windowS - from) * scale);
+      const right = left + Math.round((first + next * windowS - from) * scale);
       c.fillStyle = n ? `rgba(${colours.heat},${(.03 + .97 * between(busy, i, next) / 62 / n).toFixed(3)})`
                       : hatch(c, ratio);
       c.fillRect(x, yTop, Math.max(1, right - x), height);
@@ -234,7 +233,7 @@ function updateAxis() {
 }
 const whole = values.map(cell => [...cell.children].map(part => part.textContent));
 function updateValues() {
-  const [first, last] = windowsOf(view[0], view[1]);
+  const [a, b] = windowsOf(view[0], view[1]);
   const isWhole = view[0] <= start && view[1] >= end;
   values.forEach((cell, unit) => {
     const [share, error] = cell.children, {busy, known, spread} = sums[unit];
@@ -242,17 +241,17 @@ function updateValues() {
       [share.textContent, error.textContent] = whole[unit];
       return;
     }
-    const n = between(known, first, last);
+    const n = between(known, a, b);
     if (!n) {
       share.textContent = '?';
       error.textContent = '';
       return;
     }
-    const mean = 100 * between(busy, first, last) / 62 / n;
+    const mean = 100 * between(busy, a, b) / 62 / n;
     share.textContent = (mean > 0 && mean < .95 || mean > 99 && mean < 100 ? mean.toFixed(1)
                          : mean.toFixed(0)) + ' %';
     // At most what independent samples in each window would scatter by, and half a code.
-    const wide = 196 * Math.sqrt(between(spread, first, last) / (62 * 62) / (rate * windowS)) / n + .8 / Math.sqrt(n);
+    const wide = 196 * Math.sqrt(between(spread, a, b) / (62 * 62) / (rate * windowS)) / n + .8 / Math.sqrt(n);
     error.textContent = rate > 0 ? wide < 1 ? '±<1' : '±' + Math.ceil(wide) : '';
   });
   for (const track of tracks) {
@@ -299,7 +298,7 @@ function point(u) {
       (n ? (100 * between(busy, a, b) / 62 / n).toFixed(0) + ' %' : 'unknown or asleep'));
   }
   for (const track of tracks) {
-    const value = track.data[2][Math.floor((at - start) / sensorS)];
+    const value = track.data[2][Math.floor((at - first) / sensorS)];
     const label = track.lane.querySelector('b').textContent;
     if (track.lane.offsetParent !== null && value != null) parts.push(label + ' ' + value.toFixed(track.decimals));
   }

@@ -116,6 +116,17 @@ try {
     await page.close();
   }
 
+  // A recording whose data begin late: nothing is drawn before, and nothing is moved.
+  page = await Page.open(browser, url('late'));
+  await page.until(ready);
+  const late = await page.value(`(() => {
+    const canvas = document.querySelector('#heat canvas'), c = canvas.getContext('2d');
+    const at = share => c.getImageData(Math.round(canvas.width * share), 14 + 9, 1, 1).data[3];
+    return {before: at(.2), after: at(.6)};
+  })()`);
+  check('what was before the data is blank', late.before === 0 && late.after > 200, late);
+  await page.close();
+
   // Picture and number agree: known pixels of a busy and of an idle stretch.
   page = await Page.open(browser, url('hour'));
   await page.until(ready);

@@ -25,6 +25,13 @@ int main(int argc, char** argv) {
          report.phases.clear();
          return report;
        }},
+      {"late",  // a GPU that slept at first: the data begin in the middle
+       [] {
+         Report report = gputrace::test::sample_second();
+         report.session.duration_s = 2;
+         report.timeline->start_s = 1;
+         return report;
+       }},
       {"empty", [] { return Report(); }}};
   const auto kind = argc == 3 ? kinds.find(argv[1]) : kinds.end();
   if (kind == kinds.end()) {
