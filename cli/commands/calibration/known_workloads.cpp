@@ -124,7 +124,7 @@ class Loader {
         if (!workload) {
           continue;
         }
-        const store::TimeSpan span{*point.start_ns, *point.end_ns};
+        const store::TimeSpan span{point.start_ns.value_or(0), point.end_ns.value_or(0)};
         if (const WorkloadMark* mark = mark_at(marks_, span.start_ns, span.end_ns)) {
           enter_rates(*mark, *workload);
           Result<std::vector<analysis::BusyUnit>> units = units_in(span);
@@ -163,7 +163,8 @@ class Loader {
 /// The highest of these rates; suspect ones do not count.
 std::optional<Ceiling> best_of(const std::vector<Workload>& workloads,
                                std::optional<double> CalibrationPoint::* rate,
-                               std::string_view family, std::string name, std::string unit) {
+                               std::string_view family, const std::string& name,
+                               const std::string& unit) {
   std::optional<Ceiling> best;
   for (const Workload& workload : workloads) {
     const std::optional<double>& value = workload.point.*rate;
