@@ -110,14 +110,16 @@ Result<int> run_session(const CalibrateOptions& options, BenchSession& session,
                   run);
   const auto stored = session.finish(run);
   print_notes(session, notes_printed);
-  const Status printed = stored && *stored ? print_results(options, **stored, given)
-                                           : Status();  // what is wrong with the file is told below
+  Status printed;  // what is wrong with the file itself is told below
+  if (const auto file = stored ? *stored : std::nullopt; file.has_value()) {
+    printed = print_results(options, *file, given);
+  }
   if (!stored || options.save) {
     if (const Status told = tell_stored(stored); !told) {
       return tl::unexpected(told.error());
     }
   }
-  const Result<int> status = status_of(run);
+  Result<int> status = status_of(run);
   if (status && !printed) {
     return tl::unexpected(printed.error());
   }
@@ -136,8 +138,8 @@ Result<int> run_calibrate(const std::vector<std::string>& arguments) {
     return 0;
   }
   std::optional<analysis::Calibration> given;
-  if (options->calibration) {
-    Result<analysis::Calibration> loaded = load_calibration(*options->calibration);
+  if (const auto& file = options->calibration; file.has_value()) {
+    Result<analysis::Calibration> loaded = load_calibration(*file);
     if (!loaded) {
       return tl::unexpected(loaded.error());
     }

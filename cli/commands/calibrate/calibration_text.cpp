@@ -70,10 +70,11 @@ std::string busy_cell(const std::vector<BusyUnit>& units, std::string_view name)
   if (unit == units.end()) {
     return "-";
   }
-  if (!unit->ci95) {
+  const std::optional<analysis::Interval>& interval = unit->ci95;
+  if (!interval) {
     return fmt::format("{:.0f}", 100 * unit->busy);
   }
-  const double side = std::max(unit->busy - unit->ci95->lower, unit->ci95->upper - unit->busy);
+  const double side = std::max(unit->busy - interval->lower, interval->upper - unit->busy);
   return fmt::format("{:.0f} ±{:.0f}", 100 * unit->busy, std::ceil(100 * side));
 }
 
