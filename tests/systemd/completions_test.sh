@@ -68,7 +68,7 @@ fi
 differ "zsh: commands" "$commands" "$(sed -n "s/^    '\([a-z][a-z]*\):.*'$/\1/p" "$folder/_gputrace" | sort)"
 for command in $commands; do
   differ "zsh: $command" "$(options_of "$command")" \
-    "$(sed -n "/^_gputrace_$command()/,/^}/p" "$folder/_gputrace" | grep -oE '[{,'\''](--[a-z-]+)' |
+    "$(sed -n "/^_gputrace_$command()/,/^}/p" "$folder/_gputrace" | grep -oE '[{,*'\''](--[a-z-]+)' |
       cut -c 2- | sort -u)"
 done
 
