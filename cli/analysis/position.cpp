@@ -16,6 +16,10 @@ constexpr double kUnlike = 2.5;
 constexpr double kFitsNowhere = 16;
 /// A unit is left out when the rest is nearer by this factor.
 constexpr double kOddUnit = 2;
+/// Of the active time in which a stage of pixel output has work: from here on pixels decide what
+/// the memory side does. They write at any intensity: in the queueing model a fill with hundreds of
+/// FMA a pixel keeps EA busy for 95 % of the time (docs/methodology.md), as a stream does.
+constexpr double kPixelWork = 0.3;
 /// Below it a note says that the position is that of the active time.
 constexpr double kMostlyActive = 0.9;
 
@@ -83,6 +87,13 @@ Likelihoods fit_units(const BusyCurves& curves, RecordedUnits& recorded,
     fitted = std::move(best);
   }
   return fitted;
+}
+
+bool writes_pixels(std::span<const BusyUnit> units, double active) {
+  return std::any_of(units.begin(), units.end(), [active](const BusyUnit& unit) {
+    const bool output = unit.key.name == "CB_BUSY" || unit.key.name == "DB_BUSY";
+    return output && unit.busy > kPixelWork * active;
+  });
 }
 
 }  // namespace
@@ -160,6 +171,11 @@ std::optional<Position> PositionModel::place(std::span<const BusyUnit> units,
           fmt::format("like {} as well, which does not reach the roof: the intensity may be lower",
                       workload.name));
     }
+  }
+  if (writes_pixels(units, recorded.active.value_or(1)) && span.last + 1 < octaves.size()) {
+    span.last = octaves.size() - 1;
+    position.notes.emplace_back(
+        "pixels are written at any intensity, and the curve is of compute kernels: no upper end");
   }
   if (span.first > 0) {
     const double of_ridge = std::exp2(octaves[span.first]);

@@ -218,6 +218,18 @@ TEST_CASE("busy fractions that fit nowhere have no position, one odd unit is lef
   CHECK_FALSE(model.place(units, as_it_is()).has_value());
 }
 
+TEST_CASE("pixel output keeps memory busy at any intensity: no upper end") {
+  KnownCurves curves(1.2, 0.02, 13);
+  const PositionModel model = model_of(curves.calibration(6));
+  auto units = curves.units_at(1, kOnTheCurve, kTenSeconds);
+  units.push_back({.key = {"GRBM_STATUS", "CB_BUSY"}, .busy = 0.1});
+  CHECK(place(model, units).intensity.upper.has_value());
+  units.back().busy = 0.9;
+  const Position position = place(model, units);
+  CHECK_FALSE(position.intensity.upper.has_value());
+  CHECK(mentions(position, "pixels are written at any intensity"));
+}
+
 TEST_CASE("what a workload off the roof looks like as well opens the lower end") {
   KnownCurves curves(1.2, 0.02, 11);
   Calibration calibration = curves.calibration(6);
