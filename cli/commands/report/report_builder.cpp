@@ -253,11 +253,20 @@ Result<AddedGpu> add_gpu(const store::SessionReader& session, const regdb::Regis
   UnitCollector units(timeline);
   std::vector<const StoredSegment*> shown;
   for (const StoredSegment& segment : session.segments()) {
-    if (!same_gpu(segment, main) || overlap_ns(segment, timeline) == 0) {
-      continue;
+    if (same_gpu(segment, main) && overlap_ns(segment, timeline) > 0) {
+      shown.push_back(&segment);
     }
-    shown.push_back(&segment);
-    if (Status status = units.add(session, segment, *map); !status) {
+  }
+  GpuRecording recording{&session, shown, *map, timeline, 0};
+  recording.counted = count_along(recording);
+  if (recording.counted) {
+    units.on_counts([&recording](const StoredSegment& segment, std::span<const store::BitRef> refs,
+                                 const store::SegmentCounts& counts) {
+      add_counted(segment, refs, counts, *recording.counted);
+    });
+  }
+  for (const StoredSegment* segment : shown) {
+    if (Status status = units.add(session, *segment, *map); !status) {
       return tl::unexpected<Error>(status.error());
     }
   }
@@ -270,7 +279,7 @@ Result<AddedGpu> add_gpu(const store::SessionReader& session, const regdb::Regis
     report.sampling.unknown.reset();
   }
   report.unknown_registers = unknown_registers(*map, main, *states, imported);
-  AddedGpu added{{&session, shown, *map, timeline, 0}, units.has_window_means()};
+  AddedGpu added{std::move(recording), units.has_window_means()};
   if (!imported && shown.size() > 1) {
     if (Status status = add_sleep(session, timeline, shown, report.sampling); !status) {
       return tl::unexpected<Error>(status.error());

@@ -116,6 +116,9 @@ Status UnitCollector::add_samples(const store::SessionReader& session,
       return tl::unexpected<Error>(counts.error());
     }
     add_counts(segment, bits, *counts);
+    if (on_counts_) {
+      on_counts_(segment, refs, *counts);
+    }
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -31,6 +32,12 @@ struct Timeline {
 class UnitCollector {
  public:
   explicit UnitCollector(const Timeline& timeline);
+
+  /// Is shown the counts of each chunk of samples, an hour of cells from a segment's start.
+  using OnCounts =
+      std::function<void(const store::StoredSegment& segment, std::span<const store::BitRef> refs,
+                         const store::SegmentCounts& counts)>;
+  void on_counts(OnCounts show) { on_counts_ = std::move(show); }
 
   /// Adds a segment's samples and window means. `map` gives the bits their meaning; registers that
   /// it does not have are left out.
@@ -90,6 +97,7 @@ class UnitCollector {
   std::map<std::pair<std::string, std::string>, std::size_t> index_;  ///< (register, field)
   std::map<std::string, RegisterColumns> registers_;
   bool has_window_means_ = false;
+  OnCounts on_counts_;
 };
 
 /// n of GRBM_STATUS_SEn.

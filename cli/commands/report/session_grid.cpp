@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "cli/commands/report/grid_chunk.h"
 #include "cli/commands/report/grid_units.h"
-#include "cli/commands/report/packed_cells.h"
 
 namespace gputrace::commands {
 namespace {
@@ -15,66 +15,11 @@ namespace {
 using analysis::BusyGrid;
 using store::kCellNs;
 
-/// Read from the file at once, and kept at once.
-constexpr std::size_t kChunkCells = 36'000;
 /// A day at 1 kHz of 40 units that all work takes about this. What does not fit is read again.
 constexpr std::size_t kMaxKeptBytes = std::size_t{48} << 20U;
 
 /// A week. A damaged file may claim years.
-constexpr std::size_t kMaxCells = 7 * 24 * kChunkCells;
-
-/// Counts of a chunk, each register's valid samples once.
-struct ChunkCounts {
-  std::map<std::string, std::vector<std::uint32_t>> valid;  ///< by register
-  struct Unit {
-    std::vector<std::uint32_t> busy;
-    std::vector<std::uint32_t> changes;
-  };
-  std::vector<Unit> units;
-  std::vector<std::uint32_t> asleep;
-  std::vector<std::uint32_t> unknown;
-};
-
-struct KeptChunk {
-  std::map<std::string, PackedCounts> valid;
-  struct Unit {
-    PackedCounts busy;
-    PackedCounts changes;
-  };
-  std::vector<Unit> units;
-  PackedCounts asleep;
-  PackedCounts unknown;
-
-  [[nodiscard]] std::size_t bytes() const {
-    std::size_t sum = asleep.bytes() + unknown.bytes();
-    for (const auto& [name, counts] : valid) {
-      sum += counts.bytes();
-    }
-    for (const Unit& unit : units) {
-      sum += unit.busy.bytes() + unit.changes.bytes();
-    }
-    return sum;
-  }
-};
-
-std::optional<KeptChunk> pack(const ChunkCounts& chunk) {
-  KeptChunk kept;
-  bool fits = true;
-  const auto packed = [&fits](const std::vector<std::uint32_t>& counts) {
-    std::optional<PackedCounts> made = PackedCounts::pack(counts);
-    fits = fits && made.has_value();
-    return std::move(made).value_or(PackedCounts{});
-  };
-  for (const auto& [name, counts] : chunk.valid) {
-    kept.valid.emplace(name, packed(counts));
-  }
-  for (const ChunkCounts::Unit& unit : chunk.units) {
-    kept.units.push_back({packed(unit.busy), packed(unit.changes)});
-  }
-  kept.asleep = packed(chunk.asleep);
-  kept.unknown = packed(chunk.unknown);
-  return fits ? std::optional(std::move(kept)) : std::nullopt;
-}
+constexpr std::size_t kMaxCells = 7 * 24 * kGridChunkCells;
 
 /// Cells [begin, end) of a chunk to the place `to` of the grid.
 template <class Chunk>
@@ -117,6 +62,13 @@ class SampleGrid : public analysis::GridSource {
                  : 0;
   }
 
+  /// Chunks that were counted already.
+  void keep(std::map<std::size_t, KeptChunk> chunks) {
+    chunks_ = std::move(chunks);
+    for (const auto& [index, chunk] : chunks_) {
+      kept_bytes_ += chunk.bytes();
+    }
+  }
   [[nodiscard]] const std::vector<analysis::UnitKey>& units() const override {
     return layout_.units;
   }
@@ -195,47 +147,12 @@ Status SampleGrid::add_segment(const SegmentLayout& segment, std::size_t first, 
   if (!counts) {
     return tl::unexpected<Error>(counts.error());
   }
-  const auto room = [&](std::size_t cells) { return std::min(cells, count - share->at); };
-  for (std::size_t r = 0; r < counts->registers.size(); ++r) {
-    const auto it = chunk.valid.find(segment.segment->description.registers[r].name);
-    const std::vector<std::uint32_t>& valid = counts->registers[r].valid;
-    for (std::size_t i = 0; it != chunk.valid.end() && i < room(valid.size()); ++i) {
-      it->second[share->at + i] += valid[i];
-    }
-  }
-  for (std::size_t b = 0; b < segment.bits.size(); ++b) {
-    ChunkCounts::Unit& unit = chunk.units[segment.bits[b].unit];
-    const store::BitCells& bit = counts->bits[b];
-    for (std::size_t i = 0; i < room(bit.busy.size()); ++i) {
-      unit.busy[share->at + i] += bit.busy[i];
-      unit.changes[share->at + i] += bit.changes[i];
-    }
-  }
-  const std::size_t cells = counts->registers.empty() ? 0 : counts->registers[0].valid.size();
-  for (std::size_t i = 0; i < room(cells); ++i) {
-    const auto least = [&](std::vector<std::uint32_t> store::RegisterCells::* member) {
-      std::uint32_t smallest = (counts->registers[0].*member)[i];
-      for (const store::RegisterCells& reg : counts->registers) {
-        smallest = std::min(smallest, (reg.*member)[i]);
-      }
-      return smallest;
-    };
-    chunk.asleep[share->at + i] += least(&store::RegisterCells::asleep);
-    chunk.unknown[share->at + i] += least(&store::RegisterCells::unknown);
-  }
+  chunk.add(segment, refs, *counts, share->at);
   return {};
 }
 
 Result<ChunkCounts> SampleGrid::count(std::size_t first, std::size_t count) const {
-  ChunkCounts chunk;
-  chunk.units.resize(layout_.units.size());
-  for (std::size_t u = 0; u < layout_.units.size(); ++u) {
-    chunk.valid[layout_.units[u].register_name].resize(count);
-    chunk.units[u].busy.resize(count);
-    chunk.units[u].changes.resize(count);
-  }
-  chunk.asleep.resize(count);
-  chunk.unknown.resize(count);
+  ChunkCounts chunk(layout_.units, count);
   for (const SegmentLayout& segment : layout_.segments) {
     if (const Status added = add_segment(segment, first, count, chunk); !added) {
       return tl::unexpected<Error>(added.error());
@@ -251,8 +168,8 @@ Result<const KeptChunk*> SampleGrid::kept(std::size_t chunk) const {
   if (kept_bytes_ >= kMaxKeptBytes) {
     return nullptr;
   }
-  const std::size_t first = chunk * kChunkCells;
-  const Result<ChunkCounts> counted = count(first, std::min(kChunkCells, cells_ - first));
+  const std::size_t first = chunk * kGridChunkCells;
+  const Result<ChunkCounts> counted = count(first, std::min(kGridChunkCells, cells_ - first));
   if (!counted) {
     return tl::unexpected<Error>(counted.error());
   }
@@ -275,9 +192,9 @@ Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t wanted) const {
   grid.asleep.resize(wanted);
   grid.unknown.resize(wanted);
   for (std::size_t at = first; at < first + wanted;) {
-    const std::size_t chunk = at / kChunkCells;
-    const std::size_t chunk_first = chunk * kChunkCells;
-    const std::size_t end = std::min(first + wanted, chunk_first + kChunkCells);
+    const std::size_t chunk = at / kGridChunkCells;
+    const std::size_t chunk_first = chunk * kGridChunkCells;
+    const std::size_t end = std::min(first + wanted, chunk_first + kGridChunkCells);
     const Result<const KeptChunk*> from = kept(chunk);
     if (!from) {
       return tl::unexpected<Error>(from.error());
@@ -341,6 +258,36 @@ Result<std::vector<analysis::Tick>> SampleGrid::ticks(double from_s, double to_s
 
 }  // namespace
 
+struct CountedChunks {
+  GridLayout layout;  ///< of the only segment
+  std::map<std::size_t, KeptChunk> chunks;
+  std::size_t bytes = 0;
+};
+
+std::shared_ptr<CountedChunks> count_along(const GpuRecording& recording) {
+  if (recording.segments.size() != 1 || recording.timeline.selection) {
+    return nullptr;  // its chunks are not those of the grid
+  }
+  return std::make_shared<CountedChunks>(CountedChunks{grid_layout(recording), {}, 0});
+}
+
+void add_counted(const store::StoredSegment& segment, std::span<const store::BitRef> refs,
+                 const store::SegmentCounts& counts, CountedChunks& counted) {
+  const auto first =
+      static_cast<std::size_t>((counts.first_ns - segment.description.start_ns) / kCellNs);
+  const std::size_t cells = counts.registers.empty() ? 0 : counts.registers[0].valid.size();
+  if (first % kGridChunkCells != 0 || cells == 0 || counted.bytes >= kMaxKeptBytes ||
+      counted.layout.units.empty()) {
+    return;
+  }
+  ChunkCounts chunk(counted.layout.units, cells);
+  chunk.add(counted.layout.segments.front(), refs, counts, 0);
+  if (std::optional<KeptChunk> kept = pack(chunk)) {
+    counted.bytes += kept->bytes();
+    counted.chunks.emplace(first / kGridChunkCells, std::move(*kept));
+  }
+}
+
 Result<std::optional<SessionGrid>> make_session_grid(const GpuRecording& recording) {
   GridLayout layout = grid_layout(recording);
   if (layout.units.empty()) {
@@ -351,6 +298,9 @@ Result<std::optional<SessionGrid>> make_session_grid(const GpuRecording& recordi
     return of_means;
   }
   auto source = std::make_unique<SampleGrid>(recording, std::move(layout));
+  if (recording.counted) {
+    source->keep(std::exchange(recording.counted->chunks, {}));
+  }
   if (source->cells() == 0) {
     return std::nullopt;
   }

@@ -1,7 +1,10 @@
 // A session's busy bits as a grid of cells: what the search for phases reads.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "cli/analysis/busy_grid.h"
@@ -11,6 +14,8 @@
 
 namespace gputrace::commands {
 
+struct CountedChunks;
+
 /// All that a session says of one GPU.
 struct GpuRecording {
   const store::SessionReader* session = nullptr;
@@ -18,7 +23,15 @@ struct GpuRecording {
   regdb::RegisterMap map;
   Timeline timeline;
   std::int64_t session_start_ns = 0;
+  std::shared_ptr<CountedChunks> counted = nullptr;  ///< see count_along()
 };
+
+/// A place for what another pass counts, so that the grid need not decode the file again; nullptr
+/// where its chunks would not fit the grid.
+[[nodiscard]] std::shared_ptr<CountedChunks> count_along(const GpuRecording& recording);
+/// `counts` of the bits `refs`, from the start of the segment in chunks of UnitCollector.
+void add_counted(const store::StoredSegment& segment, std::span<const store::BitRef> refs,
+                 const store::SegmentCounts& counts, CountedChunks& counted);
 
 struct SessionGrid {
   /// Units of the whole GPU, then those that only shader engines tell; no copies. A cell without a
