@@ -47,10 +47,14 @@ class PhaseBuilder {
       : units_(source.units()), witness_(witness), known_(known) {}
 
   void add_scene(double start_s, double end_s, StretchSum sum) {
-    if (sum.empty()) {
+    if (is_hole(end_s - start_s, sum)) {
       close();
       gap_ = !phases_.empty();
       return;
+    }
+    const double seconds = end_s - start_s;
+    if (seconds > 0) {
+      usual_rate_ = std::max(usual_rate_, static_cast<double>(sum.samples()) / seconds);
     }
     Scene scene = judge(start_s, end_s, sum, gap_ ? std::nullopt : last_);
     last_ = scene.verdict.bottleneck;
@@ -83,6 +87,14 @@ class PhaseBuilder {
  private:
   static double length(const Scene& scene) { return scene.end_s - scene.start_s; }
   static bool is_short(const Scene& scene) { return length(scene) < kShortestPhaseS; }
+
+  /// A hole ends inside a cell, so some samples of what comes next may be counted to it.
+  [[nodiscard]] bool is_hole(double seconds, const StretchSum& sum) const {
+    constexpr double kHardlyAny = 0.05;
+    const auto samples = static_cast<double>(sum.samples());
+    return sum.empty() ||
+           (sum.samples() < kMinSamplesForInterval && samples < kHardlyAny * usual_rate_ * seconds);
+  }
 
   static bool belongs(const OpenPhase& open, const Scene& scene) {
     return same_limit(open.limit, scene.verdict.bottleneck) || is_short(scene) ||
@@ -193,6 +205,7 @@ class PhaseBuilder {
   std::optional<OpenPhase> open_;
   std::optional<Bottleneck> last_;
   bool gap_ = false;
+  double usual_rate_ = 0;  ///< samples a second of the densest scene so far
 };
 
 Status check_shape(const BusyGrid& grid, std::size_t units, std::size_t cells) {

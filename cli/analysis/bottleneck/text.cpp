@@ -166,7 +166,7 @@ void add_limits(std::vector<std::string>& out, const StretchFacts& facts,
   if (dram && dram->share >= dram_limits(*dram).full && bottleneck != Bottleneck::kBandwidth) {
     out.emplace_back("But DRAM was at its limit: the traffic may be the CPU's or that of copies.");
   }
-  if (!signature.has(Role::kActive)) {
+  if (!signature.has(Role::kActive) && ground != Ground::kNoActive) {
     out.emplace_back("GUI_ACTIVE was not read: how long the GPU worked is a guess.");
   }
   if (!judgement.stages.memory && ground != Ground::kTextureOrMemory) {

@@ -40,7 +40,9 @@ class StretchSum {
   void forget_cells();
 
   /// Whether anything at all was sampled: busy, asleep or unreadable.
-  [[nodiscard]] bool empty() const { return valid_ + asleep_ + unknown_ == 0; }
+  [[nodiscard]] bool empty() const { return samples() == 0; }
+  /// Busy, idle, asleep or unreadable.
+  [[nodiscard]] std::uint64_t samples() const { return valid_ + asleep_ + unknown_; }
   [[nodiscard]] double asleep_share() const;
   [[nodiscard]] double unknown_share() const;
   /// In the order of `keys`, which are those of the grids.

@@ -181,6 +181,15 @@ TEST_CASE("a GPU that slept was idle; a suspended machine leaves a gap") {
   CHECK(suspended[1].whole.start_s - suspended[0].whole.end_s > 3.5);
 }
 
+TEST_CASE("a hole that ends inside a cell is no phase of too few samples") {
+  SignalPhase gap = steady("idle", 9.998);  // the last cell has two samples of what comes next
+  gap.power = SignalPower::kSuspended;
+  const auto phases = phases_of(signal({steady("texture", 6), gap, steady("texture", 6)}));
+  REQUIRE(classes(phases) == Names{"texture", "texture"});
+  CHECK(phases[0].whole.end_s < 6.1);
+  CHECK(phases[1].whole.start_s > 15.8);
+}
+
 TEST_CASE("half of the samples unknown: the class with half of the confidence") {
   BusySignal made = signal({steady("texture", 10)});
   made.unknown = 0.5;
