@@ -106,7 +106,7 @@ std::string position_text(const analysis::Position& position) {
 }
 
 std::string busy_text(double busy, const std::optional<analysis::Interval>& interval) {
-  const std::string percent = whole_percent(busy);
+  std::string percent = whole_percent(busy);
   if (!interval) {
     return percent;
   }
