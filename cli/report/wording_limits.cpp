@@ -109,7 +109,23 @@ void say_position(std::vector<std::string>& limits, const Report& report) {
   }
 }
 
+/// Time in which nothing was sampled: suspended, or rows that an imported file does not have.
+void say_holes(std::vector<std::string>& limits, const Answer& answer, const Report& report) {
+  constexpr double kHoleS = 1;  // shorter ones are no change of phase
+  double seconds = answer.total_s;
+  for (const Phase& phase : report.phases) {
+    seconds -= phase.end_s - phase.start_s;
+  }
+  if (seconds >= kHoleS && seconds >= kSmallShare * answer.total_s) {
+    limits.push_back(fmt::format("{} without any sample: nothing is known of that time.",
+                                 time_share(seconds, answer.total_s)));
+  }
+}
+
 void say_registers(std::vector<std::string>& limits, const Report& report) {
+  if (report.units.empty()) {
+    return;  // nothing was read at all, which is told
+  }
   std::string names;
   for (const UnknownRegister& reg : report.unknown_registers) {
     names += (names.empty() ? "" : ", ") + reg.name;
@@ -141,6 +157,7 @@ std::vector<std::string> limits_of(const Answer& answer, const Report& report,
                                    const std::vector<ClassSummary>& classes) {
   std::vector<std::string> limits;
   say_unjudged(limits, answer, classes);
+  say_holes(limits, answer, report);
   say_witness(limits, answer, report);
   say_roof(limits, report, classes);
   say_position(limits, report);

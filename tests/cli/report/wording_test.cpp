@@ -159,6 +159,22 @@ TEST_CASE("phases without a class and below a guess count as not judged") {
   CHECK(contains(answer.limits.front(), "The busy bits fit memory and texture equally."));
 }
 
+TEST_CASE("time without any sample is told") {
+  Report report = test::report_of_phases({test::sample_phase(Bottleneck::kTexture, 0, 30, 0.95),
+                                          test::sample_phase(Bottleneck::kTexture, 70, 100, 0.95)});
+  const auto told = [&report] {
+    for (const std::string& limit : answer_of(report).limits) {
+      if (contains(limit, "40.0 s (40 %) without any sample")) {
+        return true;
+      }
+    }
+    return false;
+  };
+  CHECK(told());
+  report.phases[0].end_s = 70;
+  CHECK_FALSE(told());
+}
+
 TEST_CASE("traffic above the measured roof is told, not clipped") {
   Report report = one_witnessed(Bottleneck::kBandwidth, 80, 40);
   const Answer answer = answer_of(report);
