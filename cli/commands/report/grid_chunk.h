@@ -22,7 +22,7 @@ inline constexpr std::size_t kGridChunkCells = 36'000;
 /// Counts of a chunk, each register's valid samples once.
 class ChunkCounts {
  public:
-  ChunkCounts(const std::vector<analysis::UnitKey>& units, std::size_t cells);
+  ChunkCounts(const std::vector<analysis::UnitKey>& keys, std::size_t cells);
 
   /// Counts of a segment whose first cell is cell `at` here. `refs`: the bits that were counted;
   /// those that the layout does not have are left out.

@@ -118,7 +118,9 @@ void warn_phases(const GpuRecording& recording, const SessionGrid& grid, Report&
   if (report.phases.empty()) {
     return;
   }
-  warn_units(recording.map, report);
+  if (!report.units.empty()) {  // else the warning no_samples says it
+    warn_units(recording.map, report);
+  }
   warn_above_roof(report);
   const double seconds = static_cast<double>(grid.source->cells()) * grid.source->cell_s();
   if (seconds < kShortS) {

@@ -131,17 +131,18 @@ Result<bool> find_calibration(const store::SessionReader& session,
   if (!summary) {
     return tl::unexpected<Error>(summary.error());
   }
+  std::optional<Calibration> kept = std::move(*summary);
   std::optional<Calibration> found = std::move(choice.calibration);
   CalibrationFit fit = choice.fit;
   std::string source;
   if (found) {
     source = fmt::format("calibration of {}, {}", day_and_minute(found->started_at), found->file);
-  } else if (*summary) {
-    fit = analysis::fit_of(**summary, recording);
+  } else if (kept) {
+    fit = analysis::fit_of(*kept, recording);
     if (fit.use == CalibrationUse::kRefused) {
       choice.refused.push_back({"the calibration in the session", fit.why});
     } else {
-      found = std::move(**summary);
+      found = std::move(kept);
       source =
           fmt::format("calibration of {}, kept in the session", day_and_minute(found->started_at));
     }

@@ -191,6 +191,54 @@ Result<std::vector<analysis::Phase>> search(const SessionGrid& grid, const Memor
       machine.known);
 }
 
+/// Of a recording that has a grid.
+Status add_phases_of(const GpuRecording& recording, const SessionGrid& grid,
+                     const SensorSet& sensors, const ReportOptions& options,
+                     report::Report& report) {
+  Result<MemoryTrack> memory = MemoryTrack::load(sensors, recording.session_start_ns);
+  if (!memory) {
+    return tl::unexpected<Error>(memory.error());
+  }
+  const Result<analysis::Conditions> conditions = conditions_by(recording, grid);
+  if (!conditions) {
+    return tl::unexpected<Error>(conditions.error());
+  }
+  Result<MachineKnowledge> machine = machine_knowledge(*recording.session, *conditions, options);
+  if (!machine) {
+    return tl::unexpected<Error>(machine.error());
+  }
+  if (machine->bandwidth) {
+    memory->set_ceilings(dram_ceilings(*machine));
+  }
+  const Result<std::vector<analysis::Phase>> found = search(grid, *memory, *machine);
+  if (!found) {
+    return tl::unexpected<Error>(found.error());
+  }
+  const PhaseWriter writer(recording, grid, *memory, *machine, report);
+  for (const analysis::Phase& phase : *found) {
+    report.phases.push_back(writer.phase_of(phase.whole));
+    for (std::size_t i = 0; options.scenes && i < phase.scenes.size(); ++i) {
+      report.phases.back().scenes.push_back(writer.phase_of(phase.scenes[i]));
+    }
+  }
+  if (Status added = add_all_sensors(sensors, writer, report.phases); !added) {
+    return added;
+  }
+  if (!report.phases.empty()) {
+    report.machine = std::move(machine->roofline);
+    std::ranges::move(machine->warnings, std::back_inserter(report.warnings));
+  }
+  warn_phases(recording, grid, report);
+  if (options.timeline) {
+    Result<report::Timeline> timeline = timeline_of(*grid.source, sensors, *memory, report);
+    if (!timeline) {
+      return tl::unexpected<Error>(timeline.error());
+    }
+    report.timeline = std::move(*timeline);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status add_phases(const GpuRecording& recording, const SensorSet& sensors,
@@ -208,51 +256,8 @@ Status add_phases(const GpuRecording& recording, const SensorSet& sensors,
   if (!grid) {
     return tl::unexpected<Error>(grid.error());
   }
-  if (!*grid) {
-    return {};
-  }
-  Result<MemoryTrack> memory = MemoryTrack::load(sensors, recording.session_start_ns);
-  if (!memory) {
-    return tl::unexpected<Error>(memory.error());
-  }
-  const Result<analysis::Conditions> conditions = conditions_by(recording, **grid);
-  if (!conditions) {
-    return tl::unexpected<Error>(conditions.error());
-  }
-  Result<MachineKnowledge> machine = machine_knowledge(*recording.session, *conditions, options);
-  if (!machine) {
-    return tl::unexpected<Error>(machine.error());
-  }
-  if (machine->bandwidth) {
-    memory->set_ceilings(dram_ceilings(*machine));
-  }
-  const Result<std::vector<analysis::Phase>> found = search(**grid, *memory, *machine);
-  if (!found) {
-    return tl::unexpected<Error>(found.error());
-  }
-  const PhaseWriter writer(recording, **grid, *memory, *machine, report);
-  for (const analysis::Phase& phase : *found) {
-    report.phases.push_back(writer.phase_of(phase.whole));
-    for (std::size_t i = 0; options.scenes && i < phase.scenes.size(); ++i) {
-      report.phases.back().scenes.push_back(writer.phase_of(phase.scenes[i]));
-    }
-  }
-  if (Status added = add_all_sensors(sensors, writer, report.phases); !added) {
-    return added;
-  }
-  if (!report.phases.empty()) {
-    report.machine = std::move(machine->roofline);
-    std::ranges::move(machine->warnings, std::back_inserter(report.warnings));
-  }
-  warn_phases(recording, **grid, report);
-  if (options.timeline) {
-    Result<report::Timeline> timeline = timeline_of(*(*grid)->source, sensors, *memory, report);
-    if (!timeline) {
-      return tl::unexpected<Error>(timeline.error());
-    }
-    report.timeline = std::move(*timeline);
-  }
-  return {};
+  const std::optional<SessionGrid>& made = *grid;
+  return made ? add_phases_of(recording, *made, sensors, options, report) : Status{};
 }
 
 }  // namespace gputrace::commands

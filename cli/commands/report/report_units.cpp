@@ -37,6 +37,14 @@ Timeline make_timeline(std::int64_t start_ns, std::int64_t end_ns, std::size_t m
   const std::size_t length = analysis::round_column_length(cells, max_columns);
   timeline.column_ns = static_cast<std::int64_t>(length) * store::kCellNs;
   timeline.columns = (cells + length - 1) / length;
+  // Recordings end a sample or two after a whole second; that is no column of its own.
+  constexpr std::int64_t kWorthAColumn = 20;
+  const std::int64_t last_ns = timeline.end_ns - timeline.start_ns -
+                               static_cast<std::int64_t>(timeline.columns) * timeline.column_ns +
+                               timeline.column_ns;
+  if (timeline.columns > 1 && last_ns < timeline.column_ns / kWorthAColumn) {
+    --timeline.columns;
+  }
   if (selected) {
     timeline.selection = store::TimeSpan{start_ns, end_ns};
   }

@@ -19,7 +19,7 @@ using store::kCellNs;
 constexpr std::size_t kMaxKeptBytes = std::size_t{48} << 20U;
 
 /// A week. A damaged file may claim years.
-constexpr std::size_t kMaxCells = 7 * 24 * kGridChunkCells;
+constexpr std::size_t kMaxCells = kGridChunkCells * 24 * 7;
 
 /// Cells [begin, end) of a chunk to the place `to` of the grid.
 template <class Chunk>
@@ -89,7 +89,7 @@ class SampleGrid : public analysis::GridSource {
   };
   [[nodiscard]] std::optional<Share> share_of(const store::StoredSegment& segment,
                                               std::size_t first, std::size_t count) const;
-  [[nodiscard]] Result<ChunkCounts> count(std::size_t first, std::size_t count) const;
+  [[nodiscard]] Result<ChunkCounts> count_cells(std::size_t first, std::size_t count) const;
   Status add_segment(const SegmentLayout& segment, std::size_t first, std::size_t count,
                      ChunkCounts& chunk) const;
   /// Keeps it if there is room. nullptr: there is none.
@@ -140,6 +140,7 @@ Status SampleGrid::add_segment(const SegmentLayout& segment, std::size_t first, 
     return {};
   }
   std::vector<store::BitRef> refs;
+  refs.reserve(segment.bits.size());
   for (const GridBit& bit : segment.bits) {
     refs.push_back(bit.ref);
   }
@@ -151,7 +152,7 @@ Status SampleGrid::add_segment(const SegmentLayout& segment, std::size_t first, 
   return {};
 }
 
-Result<ChunkCounts> SampleGrid::count(std::size_t first, std::size_t count) const {
+Result<ChunkCounts> SampleGrid::count_cells(std::size_t first, std::size_t count) const {
   ChunkCounts chunk(layout_.units, count);
   for (const SegmentLayout& segment : layout_.segments) {
     if (const Status added = add_segment(segment, first, count, chunk); !added) {
@@ -169,7 +170,7 @@ Result<const KeptChunk*> SampleGrid::kept(std::size_t chunk) const {
     return nullptr;
   }
   const std::size_t first = chunk * kGridChunkCells;
-  const Result<ChunkCounts> counted = count(first, std::min(kGridChunkCells, cells_ - first));
+  const Result<ChunkCounts> counted = count_cells(first, std::min(kGridChunkCells, cells_ - first));
   if (!counted) {
     return tl::unexpected<Error>(counted.error());
   }
@@ -181,20 +182,20 @@ Result<const KeptChunk*> SampleGrid::kept(std::size_t chunk) const {
   return &chunks_.emplace(chunk, std::move(*packed)).first->second;
 }
 
-Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t wanted) const {
-  if (first > cells_ || wanted > cells_ - first) {
+Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t count) const {
+  if (first > cells_ || count > cells_ - first) {
     return fail(ErrorCode::kInvalidArgument, "cells asked of a recording that are not there");
   }
   BusyGrid grid;
   for (const analysis::UnitKey& key : layout_.units) {
-    grid.units.push_back({key, std::vector<analysis::Cell>(wanted)});
+    grid.units.push_back({key, std::vector<analysis::Cell>(count)});
   }
-  grid.asleep.resize(wanted);
-  grid.unknown.resize(wanted);
-  for (std::size_t at = first; at < first + wanted;) {
+  grid.asleep.resize(count);
+  grid.unknown.resize(count);
+  for (std::size_t at = first; at < first + count;) {
     const std::size_t chunk = at / kGridChunkCells;
     const std::size_t chunk_first = chunk * kGridChunkCells;
-    const std::size_t end = std::min(first + wanted, chunk_first + kGridChunkCells);
+    const std::size_t end = std::min(first + count, chunk_first + kGridChunkCells);
     const Result<const KeptChunk*> from = kept(chunk);
     if (!from) {
       return tl::unexpected<Error>(from.error());
@@ -202,7 +203,7 @@ Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t wanted) const {
     if (*from != nullptr) {
       copy_cells(**from, at - chunk_first, end - chunk_first, at - first, grid);
     } else {
-      const Result<ChunkCounts> counted = count(at, end - at);
+      const Result<ChunkCounts> counted = count_cells(at, end - at);
       if (!counted) {
         return tl::unexpected<Error>(counted.error());
       }
@@ -216,6 +217,7 @@ Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t wanted) const {
 void SampleGrid::add_ticks(const SegmentLayout& layout, const sampler::SampleBlock& block,
                            std::vector<analysis::Tick>& ticks) const {
   const std::size_t begin = ticks.size();
+  ticks.reserve(begin + block.size);
   for (std::size_t i = 0; i < block.size; ++i) {
     ticks.push_back({static_cast<double>(block.time_ns[i] - session_start_ns_) / 1e9, 0, 0});
   }
