@@ -16,7 +16,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/compare/compare_warnings.h"
 #include "cli/commands/compare/compared_recording.h"
-#include "cli/commands/report/time_offset.h"
+#include "cli/commands/report/report_arguments.h"
 #include "cli/commands/standard_output.h"
 #include "cli/commands/text_options.h"
 #include "cli/report/comparison_json.h"
@@ -133,22 +133,6 @@ Result<Words> sort_words(const std::vector<std::string>& arguments) {
   return words;
 }
 
-Status parse_span(const cxxopts::ParseResult& parsed, ReportOptions& options) {
-  for (const auto& [name, target] :
-       {std::pair("from", &options.from_s), std::pair("to", &options.to_s)}) {
-    if (parsed.count(name) == 0) {
-      continue;
-    }
-    const Result<double> seconds =
-        parse_time_offset(std::string("--") + name, parsed[name].as<std::string>());
-    if (!seconds) {
-      return tl::unexpected<Error>(seconds.error());
-    }
-    *target = *seconds;
-  }
-  return {};
-}
-
 Status take_words(const Words& words, Arguments& arguments) {
   if (words.files.size() != arguments.sides.size()) {
     return fail(ErrorCode::kUsage,
@@ -193,7 +177,7 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& arguments
   if (Status status = take_words(*words, out); !status) {
     return tl::unexpected<Error>(status.error());
   }
-  if (Status status = parse_span(*parsed, out.options); !status) {
+  if (Status status = take_span(*parsed, out.options); !status) {
     return tl::unexpected<Error>(status.error());
   }
   if (parsed->count("regdb") > 0) {
@@ -244,10 +228,7 @@ std::vector<report::ComparedSession> sessions_of(const std::vector<ComparedRecor
 
 /// The exit status.
 Result<int> print_comparison(const Arguments& wanted) {
-  const Result<regdb::RegisterDatabase> regdb =
-      wanted.options.regdb_folder
-          ? regdb::RegisterDatabase::with_overlay(*wanted.options.regdb_folder)
-          : regdb::RegisterDatabase::built_in();
+  const Result<regdb::RegisterDatabase> regdb = open_regdb(wanted.options);
   if (!regdb) {
     return tl::unexpected<Error>(regdb.error());
   }

@@ -13,8 +13,7 @@
 #include "cli/commands/report/background_files.h"
 #include "cli/commands/report/machine_report.h"
 #include "cli/commands/report/moment.h"
-#include "cli/commands/report/report_builder.h"
-#include "cli/commands/report/time_offset.h"
+#include "cli/commands/report/report_arguments.h"
 #include "cli/commands/session_folder.h"
 #include "cli/commands/standard_output.h"
 #include "cli/commands/text_options.h"
@@ -97,25 +96,6 @@ struct Arguments {
   ReportOptions options;
 };
 
-Status parse_span(const cxxopts::ParseResult& parsed, ReportOptions& options) {
-  for (const auto& [name, target] :
-       {std::pair("from", &options.from_s), std::pair("to", &options.to_s)}) {
-    if (parsed.count(name) == 0) {
-      continue;
-    }
-    const Result<double> seconds =
-        parse_time_offset(std::string("--") + name, parsed[name].as<std::string>());
-    if (!seconds) {
-      return tl::unexpected<Error>(seconds.error());
-    }
-    *target = *seconds;
-  }
-  if (options.from_s && options.to_s && *options.from_s >= *options.to_s) {
-    return fail(ErrorCode::kUsage, "--from must be before --to");
-  }
-  return {};
-}
-
 Status parse_html(const cxxopts::ParseResult& parsed, Arguments& arguments) {
   if (parsed.count("html") == 0) {
     return {};
@@ -170,7 +150,7 @@ Result<std::optional<Arguments>> parse(const std::vector<std::string>& words) {
     return tl::unexpected<Error>(text_output.error());
   }
   arguments.text = *text_output;
-  if (Status status = parse_span(*parsed, arguments.options); !status) {
+  if (Status status = take_span(*parsed, arguments.options); !status) {
     return tl::unexpected<Error>(status.error());
   }
   if (parsed->count("regdb") > 0) {
@@ -202,11 +182,6 @@ Result<std::filesystem::path> session_path(const Arguments& arguments) {
     return *arguments.file;
   }
   return sessions_folder().and_then(newest_session);
-}
-
-Result<regdb::RegisterDatabase> open_regdb(const ReportOptions& options) {
-  return options.regdb_folder ? regdb::RegisterDatabase::with_overlay(*options.regdb_folder)
-                              : regdb::RegisterDatabase::built_in();
 }
 
 Status print_session(const store::SessionReader& session, const std::filesystem::path& path,

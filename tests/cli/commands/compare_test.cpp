@@ -69,6 +69,7 @@ TEST_CASE("compare refuses wrong command lines as usage errors") {
                                                     {"--fail-on"},
                                                     {"a", "b", "--fail-on", "EA_BUSY>5"},
                                                     {"--from", "soon", "a", "b"},
+                                                    {"--from", "8", "--to", "8", "a", "b"},
                                                     {"--color=perhaps", "a", "b"}};
   for (const std::vector<std::string>& words : wrong) {
     CAPTURE(words.size());
