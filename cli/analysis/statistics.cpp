@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "daemon/base/result.h"
+#include "cli/analysis/student.h"
 
 namespace gputrace::analysis {
 namespace {
@@ -92,17 +92,6 @@ double stratified_coefficient(double change_rate) {
 }
 
 }  // namespace
-
-double t_quantile_975(double degrees) {
-  GPUTRACE_CHECK(degrees >= 10);
-  const double z = kZ975;
-  const double z2 = z * z;
-  const double g1 = z * (z2 + 1) / 4;
-  const double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
-  const double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
-  const double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
-  return z + (g1 + (g2 + (g3 + g4 / degrees) / degrees) / degrees) / degrees;
-}
 
 std::optional<Interval> ci95(const Counts& total, std::span<const Cell> cells) {
   if (total.samples < kMinSamplesForInterval) {

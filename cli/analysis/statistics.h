@@ -45,8 +45,4 @@ inline constexpr std::size_t kBatches = 30;
 /// one sample at a random instant of each period. Absent below kMinSamplesForInterval.
 [[nodiscard]] std::optional<Interval> ci95_run(const Counts& total);
 
-/// 97.5 % quantile of Student's t, `degrees` >= 10 (error below 1e-5): Abramowitz and Stegun,
-/// Handbook of Mathematical Functions, 26.7.5.
-[[nodiscard]] double t_quantile_975(double degrees);
-
 }  // namespace gputrace::analysis

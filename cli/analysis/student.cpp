@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "daemon/base/result.h"
+
 namespace gputrace::analysis {
 namespace {
 
@@ -76,6 +78,18 @@ double t_quantile(double share, double degrees) {
     (t_cdf(middle, degrees) < share ? low : high) = middle;
   }
   return low + (high - low) / 2;
+}
+
+double t_quantile_975(double degrees) {
+  GPUTRACE_CHECK(degrees >= 10);
+  constexpr double kZ = 1.959963984540054;  // of the normal distribution
+  const double z = kZ;
+  const double z2 = z * z;
+  const double g1 = z * (z2 + 1) / 4;
+  const double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
+  const double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+  const double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
+  return z + (g1 + (g2 + (g3 + g4 / degrees) / degrees) / degrees) / degrees;
 }
 
 }  // namespace gputrace::analysis

@@ -10,7 +10,6 @@
 using gputrace::analysis::Cell;
 using gputrace::analysis::Counts;
 using gputrace::analysis::Interval;
-using gputrace::analysis::t_quantile_975;
 
 namespace {
 
@@ -27,15 +26,6 @@ double half(const Interval& interval) {
 }
 
 }  // namespace
-
-TEST_CASE("the t quantile agrees with printed tables") {
-  CHECK(t_quantile_975(10) == doctest::Approx(2.228139).epsilon(1e-5));
-  CHECK(t_quantile_975(12) == doctest::Approx(2.178813).epsilon(1e-5));
-  CHECK(t_quantile_975(20) == doctest::Approx(2.085963).epsilon(1e-5));
-  CHECK(t_quantile_975(29) == doctest::Approx(2.045230).epsilon(1e-5));
-  CHECK(t_quantile_975(60) == doctest::Approx(2.000298).epsilon(1e-5));
-  CHECK(t_quantile_975(1e9) == doctest::Approx(1.959964).epsilon(1e-5));
-}
 
 TEST_CASE("a thousand idle samples leave up to 5.4 % for the workload, 0.3 % for the recording") {
   const Counts idle{.samples = 1000, .busy = 0, .changes = 0};

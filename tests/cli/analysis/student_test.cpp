@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
-
-#include "cli/analysis/statistics.h"
 
 using gputrace::analysis::t_cdf;
 using gputrace::analysis::t_quantile;
+using gputrace::analysis::t_quantile_975;
 
 namespace {
 
@@ -54,9 +54,17 @@ TEST_CASE("fractions of a degree lie between their neighbours") {
   CHECK(t_quantile(0.975, 2.5) > t_quantile(0.975, 3));
 }
 
-TEST_CASE("the series for ten and more degrees agrees") {
-  for (const double degrees : {10.0, 17.0, 29.0, 1000.0}) {
-    CHECK(gputrace::analysis::t_quantile_975(degrees) ==
-          doctest::Approx(t_quantile(0.975, degrees)).epsilon(1e-5));
+TEST_CASE("the series for ten and more degrees agrees with printed tables") {
+  CHECK(t_quantile_975(10) == doctest::Approx(2.228139).epsilon(1e-5));
+  CHECK(t_quantile_975(12) == doctest::Approx(2.178813).epsilon(1e-5));
+  CHECK(t_quantile_975(20) == doctest::Approx(2.085963).epsilon(1e-5));
+  CHECK(t_quantile_975(29) == doctest::Approx(2.045230).epsilon(1e-5));
+  CHECK(t_quantile_975(60) == doctest::Approx(2.000298).epsilon(1e-5));
+  CHECK(t_quantile_975(1e9) == doctest::Approx(1.959964).epsilon(1e-5));
+}
+
+TEST_CASE("the series agrees with the quantile") {
+  for (const double degrees : {10.0, 10.5, 17.0, 29.0, 1000.0, kInfinite}) {
+    CHECK(t_quantile_975(degrees) == doctest::Approx(t_quantile(0.975, degrees)).epsilon(1e-5));
   }
 }
