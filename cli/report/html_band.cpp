@@ -14,12 +14,6 @@ constexpr double kNarrowLetter = 9;
 /// A phase shorter than this share is drawn two pixels wide: it must be seen.
 constexpr double kThinnest = 0.23;
 
-/// As a part of names of CSS classes and of patterns, in which "?" has no place.
-char key_of(analysis::Bottleneck bottleneck) {
-  const char letter = class_style(bottleneck).letter;
-  return letter == '?' ? 'U' : letter;
-}
-
 struct Tile {
   int size;
   std::string_view shapes;  ///< over the fill, in the ground's colour
@@ -80,16 +74,21 @@ void add_swatch(HtmlPage& page, analysis::Bottleneck bottleneck) {
   page.add(
       "<svg class=\"swatch\" width=\"26\" height=\"14\" aria-hidden=\"true\"><rect x=\".5\" "
       "y=\".5\" width=\"25\" height=\"13\" rx=\"2\" fill=\"url(#p{0})\" class=\"s{0}\"/></svg>",
-      key_of(bottleneck));
+      class_key(bottleneck));
   if (const std::string path = mark_path(class_style(bottleneck).mark, 5); !path.empty()) {
     page.add(
         "<svg class=\"mark\" width=\"14\" height=\"14\" viewBox=\"-7 -7 14 14\" "
         "aria-hidden=\"true\"><path class=\"c{}\" d=\"{}\"/></svg>",
-        key_of(bottleneck), path);
+        class_key(bottleneck), path);
   }
 }
 
 }  // namespace
+
+char class_key(analysis::Bottleneck bottleneck) {
+  const char letter = class_style(bottleneck).letter;
+  return letter == '?' ? 'U' : letter;
+}
 
 std::string mark_path(Mark mark, double radius) {
   constexpr double kPi = std::numbers::pi;
@@ -133,7 +132,7 @@ std::string class_colours_css() {
   std::string fills;
   for (const analysis::Bottleneck bottleneck : kAllClasses) {
     const ClassStyle& style = class_style(bottleneck);
-    const char key = key_of(bottleneck);
+    const char key = class_key(bottleneck);
     light += fmt::format("--c{}:{};", key, style.light);
     dark += fmt::format("--c{}:{};", key, style.dark);
     fills += style.pattern == Pattern::kEmpty ? fmt::format(".c{}{{fill:var(--ground)}}", key)
@@ -156,14 +155,14 @@ void add_patterns(HtmlPage& page) {
           "<pattern id=\"p{0}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
           "<rect class=\"dot\" width=\"6\" height=\"6\"/><path class=\"s{0}\" "
           "d=\"M-1 1L1-1M0 6L6 0M5 7L7 5\"/></pattern>\n",
-          key_of(bottleneck));
+          class_key(bottleneck));
       continue;
     }
     const Tile tile = tile_of(style.pattern);
     page.add(
         "<pattern id=\"p{0}\" width=\"{1}\" height=\"{1}\" patternUnits=\"userSpaceOnUse\">"
         "<rect class=\"c{0}\" width=\"{1}\" height=\"{1}\"/>{2}</pattern>\n",
-        key_of(bottleneck), tile.size, tile.shapes);
+        class_key(bottleneck), tile.size, tile.shapes);
   }
   page.raw("</defs></svg>\n");
 }
@@ -177,7 +176,7 @@ void add_class_bar(HtmlPage& page, const Answer& answer) {
   for (const ClassTime& time : answer.classes) {
     page.add(
         "<rect class=\"cut\" x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"26\" fill=\"url(#p{})\"/>",
-        100 * at, 100 * time.share, key_of(time.bottleneck));
+        100 * at, 100 * time.share, class_key(time.bottleneck));
     at += time.share;
   }
   page.raw("</svg>\n<ul class=\"legend\">\n");
@@ -205,7 +204,7 @@ void add_phase_band(HtmlPage& page, const std::vector<Phase>& phases, const Page
         "<rect class=\"cut\" x=\"{:.3f}%\" width=\"{}\" height=\"30\" fill=\"url(#p{})\"/>",
         phase.start_s, phase.end_s, number, number, analysis::to_string(phase.bottleneck),
         clock_text(phase.start_s, is_fine(span)), clock_text(phase.end_s, is_fine(span)), from,
-        width, key_of(phase.bottleneck));
+        width, class_key(phase.bottleneck));
     page.add("<text class=\"{}\" x=\"{:.3f}%\" y=\"20\">{}</text></g>",
              share >= kNarrowLetter ? ""
              : share >= kWideLetter ? "wide"

@@ -66,6 +66,8 @@ void add_answer(HtmlPage& page, const Report& report, const Answer& answer);
 /// html_band.cpp: the classes' colours as CSS variables, their patterns, the bar of time by class
 /// with its legend, and the band of phases over time.
 [[nodiscard]] std::string class_colours_css();
+/// A class as a part of names of CSS classes and of patterns, in which "?" has no place.
+[[nodiscard]] char class_key(analysis::Bottleneck bottleneck);
 void add_patterns(HtmlPage& page);
 void add_class_bar(HtmlPage& page, const Answer& answer);
 void add_phase_band(HtmlPage& page, const std::vector<Phase>& phases, const PageSpan& span);

@@ -72,7 +72,6 @@ std::string certainty(const Phase& phase) {
 }
 
 void add_row(HtmlPage& page, const Phase& phase, const std::string& number, bool scene, bool fine) {
-  const char letter = class_style(phase.bottleneck).letter;
   page.add(
       "<tr{}><th scope=\"row\">{}</th><td class=\"when\"><a href=\"#t={:.3f},{:.3f}\">{} – "
       "{}</a></td><td class=\"num\">{}</td>",
@@ -84,8 +83,8 @@ void add_row(HtmlPage& page, const Phase& phase, const std::string& number, bool
       "aria-hidden=\"true\"><rect x=\".5\" y=\".5\" width=\"25\" height=\"13\" rx=\"2\" "
       "fill=\"url(#p{0})\" class=\"s{0}\"/></svg> <b>{1}</b> {2}</td><td>{3}</td>"
       "<td class=\"more-text\">{4}</td>",
-      letter == '?' ? 'U' : letter, letter, analysis::to_string(phase.bottleneck), certainty(phase),
-      evidence_markup(phase));
+      class_key(phase.bottleneck), class_style(phase.bottleneck).letter,
+      analysis::to_string(phase.bottleneck), certainty(phase), evidence_markup(phase));
   page.add("<td class=\"more-text\">{}</td></tr>\n",
            phase.position ? safe(position_text(*phase.position)) : "–");
 }

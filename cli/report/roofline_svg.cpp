@@ -13,6 +13,7 @@
 #include "cli/report/log_scale.h"
 #include "cli/report/roofline_phases.h"
 #include "cli/report/roofline_plot.h"
+#include "cli/report/roofline_space.h"
 #include "cli/report/roofline_style.h"
 #include "cli/report/svg_label.h"
 #include "cli/report/terminal_text.h"
@@ -20,99 +21,27 @@
 namespace gputrace::report {
 namespace {
 
-constexpr double kNarrow = 480;
 constexpr double kPointRadius = 3.5;
 constexpr double kAboveLine = 6;
 constexpr double kLabelHeight = 22;
 /// Of a letter of the heading.
 constexpr double kHeadWidth = 8;
 constexpr double kBadgeWidth = 84;
-/// Ceilings of memory closer than this to one that is drawn would only thicken its line.
-constexpr double kToldApart = 1.2;
 
 constexpr std::size_t kWideName = 40;
 constexpr std::size_t kNarrowName = 20;
-/// Times lower than the lowest phase: its label stands there.
-constexpr double kRoomBelow = 1.6;
-constexpr double kTop = 62;
-constexpr double kPageTop = 34;
-constexpr double kBelow = 46;
 constexpr double kTickBelow = 16;
-/// Room for marks without a rate, between the ticks and the axis' name.
-constexpr double kStrip = 26;
-constexpr double kStripBelow = 34;
-
-struct Frame {
-  double left;
-  double top;
-  double right;
-  double bottom;
-};
-
-/// Without the bandwidths that nobody could tell apart in the drawing; the text lists them.
-analysis::Roofline thinned(const analysis::Roofline& roofline) {
-  analysis::Roofline result = roofline;
-  result.bandwidth.clear();
-  std::vector<std::optional<std::size_t>> kept;
-  for (const analysis::Ceiling& ceiling : roofline.bandwidth) {
-    const bool apart = std::all_of(
-        result.bandwidth.begin(), result.bandwidth.end(), [&](const analysis::Ceiling& drawn) {
-          return std::max(ceiling.value / drawn.value, drawn.value / ceiling.value) >= kToldApart;
-        });
-    kept.push_back(apart ? std::optional(result.bandwidth.size()) : std::nullopt);
-    if (apart) {
-      result.bandwidth.push_back(ceiling);
-    }
-  }
-  result.ridges.clear();
-  for (analysis::Ridge ridge : roofline.ridges) {
-    if (const auto index = kept[ridge.bandwidth]) {
-      ridge.bandwidth = *index;
-      result.ridges.push_back(ridge);
-    }
-  }
-  return result;
-}
-
-/// For axes on which the phases have room too.
-analysis::Roofline with_phases(const RooflinePlot& plot) {
-  analysis::Roofline roofline = plot.roofline;
-  for (const PhaseMark& mark : plot.phases) {
-    if (is_drawn(mark) && !is_in_strip(mark)) {
-      const PlotPlace place = place_of(mark);
-      roofline.points.push_back({.label = "",
-                                 .intensity = place.intensity,
-                                 .gflops = place.gflops / kRoomBelow,
-                                 .lower = std::nullopt,
-                                 .upper = std::nullopt});
-    }
-  }
-  return roofline;
-}
 
 class Drawing {
  public:
   Drawing(const RooflinePlot& plot, const SvgOptions& options)
       : plot_(plot),
-        drawn_(thinned(plot.roofline)),
         options_(options),
-        narrow_(options.width < kNarrow),
-        has_strip_(std::any_of(plot.phases.begin(), plot.phases.end(), is_in_strip)),
-        frame_{narrow_ ? 48.0 : 60.0, options.in_page ? kPageTop : kTop, options.width - 18,
-               options.height - kBelow - (has_strip_ ? kStrip : 0)},
-        range_(range_of(with_phases(plot))),
-        x_{range_.intensity_low, range_.intensity_high, frame_.right - frame_.left},
-        y_{range_.gflops_low, range_.gflops_high, frame_.bottom - frame_.top},
-        phase_frame_{.left = frame_.left,
-                     .top = frame_.top,
-                     .right = frame_.right,
-                     .bottom = frame_.bottom,
-                     .strip_y = frame_.bottom + kStripBelow,
-                     .narrow = narrow_,
-                     .x = x_,
-                     .y = y_},
+        space_(plot, options.width, options.height, options.in_page),
+        drawn_(space_.drawn),
+        frame_(space_.frame),
         labels_(frame_.left + 2, frame_.top + 2, frame_.right - 2,
-                frame_.bottom + (has_strip_ ? kStripBelow + 6 : -2)) {}
+                space_.has_strip ? frame_.strip_y + 6 : frame_.bottom - 2) {}
 
   std::string draw() {
     begin();
@@ -120,20 +49,20 @@ class Drawing {
     draw_other_ceilings();
     draw_main_roof();
     draw_points();
-    out_ += draw_phases(plot_.phases, phase_frame_, labels_);
+    out_ += draw_phases(plot_.phases, frame_, labels_);
     draw_ridges();
     label_ceilings();
     if (!plot_.phases.empty()) {
       keep_roof_free();
     }
-    out_ += label_phases(plot_.phases, phase_frame_, labels_);
+    out_ += label_phases(plot_.phases, frame_, labels_);
     out_ += "</svg>\n";
     return std::move(out_);
   }
 
  private:
-  [[nodiscard]] double px(double intensity) const { return frame_.left + x_.at(intensity); }
-  [[nodiscard]] double py(double gflops) const { return frame_.bottom - y_.at(gflops); }
+  [[nodiscard]] double px(double intensity) const { return space_.px(intensity); }
+  [[nodiscard]] double py(double gflops) const { return space_.py(gflops); }
 
   template <class... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
@@ -161,7 +90,7 @@ class Drawing {
     add("<rect class=\"ground\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", options_.width,
         options_.height);
     add("<text class=\"head\" x=\"{:.0f}\" y=\"22\">{}</text>\n", frame_.left,
-        narrow_ ? "Roofline" : escape_xml(clip("Roofline: " + plot_.title, head_letters())));
+        frame_.narrow ? "Roofline" : escape_xml(clip("Roofline: " + plot_.title, head_letters())));
     if (plot_.simulated) {
       add("<rect class=\"badge\" x=\"{0:.0f}\" y=\"8\" width=\"{2:.0f}\" height=\"19\" rx=\"3\"/>"
           "<text x=\"{1:.0f}\" y=\"22\" text-anchor=\"middle\" font-weight=\"600\" "
@@ -199,17 +128,17 @@ class Drawing {
   }
 
   void draw_grid() {
-    for (const double tick : octave_ticks(x_, narrow_ ? 7 : 14)) {
+    for (const double tick : octave_ticks(frame_.x, frame_.narrow ? 7 : 14)) {
       line("grid", px(tick), frame_.top, px(tick), frame_.bottom);
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
           px(tick), frame_.bottom + kTickBelow, format_three_digits(tick));
     }
-    for (const double tick : decade_ticks(y_, 12)) {
+    for (const double tick : decade_ticks(frame_.y, 12)) {
       line("grid", frame_.left, py(tick), frame_.right, py(tick));
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
           frame_.left - 7, py(tick) + 4, format_three_digits(tick));
     }
-    if (has_strip_) {
+    if (space_.has_strip) {
       const auto steps = static_cast<int>((frame_.right - frame_.left) / (kTickBelow / 2));
       for (int step = 0; step <= steps; ++step) {
         const double x = frame_.left + step * (kTickBelow / 2);
@@ -217,7 +146,7 @@ class Drawing {
         labels_.keep_free(x, frame_.bottom + kTickBelow - 4, 4);
       }
       add("<text class=\"muted\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">rate ?</text>\n",
-          frame_.left - 7, phase_frame_.strip_y + 4);
+          frame_.left - 7, frame_.strip_y + 4);
     }
     line("axis", frame_.left, frame_.bottom, frame_.right, frame_.bottom);
     line("axis", frame_.left, frame_.top, frame_.left, frame_.bottom);
@@ -228,88 +157,38 @@ class Drawing {
         frame_.top - 14);
   }
 
-  [[nodiscard]] const analysis::Ceiling* main_compute() const {
-    const auto& all = drawn_.compute;
-    return all.empty() || all.front().unit != "GFLOPS" ? nullptr : &all.front();
-  }
-  [[nodiscard]] const analysis::Ceiling* main_bandwidth() const {
-    const auto& all = drawn_.bandwidth;
-    return all.empty() ? nullptr : &all.front();
-  }
-  [[nodiscard]] double highest(const std::vector<analysis::Ceiling>& ceilings,
-                               double otherwise) const {
-    double most = 0;
-    for (const analysis::Ceiling& ceiling : ceilings) {
-      if (ceiling.unit == "GFLOPS" || ceiling.unit == "GB/s") {
-        most = std::max(most, ceiling.value);
-      }
-    }
-    return most > 0 ? most : otherwise;
-  }
-
-  /// Where a bandwidth's diagonal enters and leaves the frame below `roof` GFLOPS.
-  struct Stretch {
-    double from;  ///< FLOP/B
-    double to;
-  };
-  [[nodiscard]] Stretch diagonal(double gbps, double roof) const {
-    return {std::max(range_.intensity_low, range_.gflops_low / gbps),
-            std::min(range_.intensity_high, roof / gbps)};
-  }
-
   void draw_other_ceilings() {
-    const double roof = highest(drawn_.compute, range_.gflops_high);
+    const double roof = space_.highest_gflops();
     for (std::size_t b = 1; b < drawn_.bandwidth.size(); ++b) {
       const double gbps = drawn_.bandwidth[b].value;
-      const Stretch stretch = diagonal(gbps, roof);
+      const RooflineSpace::Stretch stretch = space_.diagonal(gbps, roof);
       line("other", px(stretch.from), py(gbps * stretch.from), px(stretch.to),
            py(gbps * stretch.to));
     }
-    const double fastest = highest(drawn_.bandwidth, 0);
+    const double fastest = space_.highest_gbps();
     for (std::size_t c = 1; c < drawn_.compute.size(); ++c) {
       const analysis::Ceiling& ceiling = drawn_.compute[c];
       if (ceiling.unit == "GFLOPS") {
-        line("other", px(start_of(ceiling.value, fastest)), py(ceiling.value), frame_.right,
+        line("other", px(space_.start_of(ceiling.value, fastest)), py(ceiling.value), frame_.right,
              py(ceiling.value));
       }
     }
   }
 
-  [[nodiscard]] double start_of(double gflops, double gbps) const {
-    return gbps > 0 ? std::clamp(gflops / gbps, range_.intensity_low, range_.intensity_high)
-                    : range_.intensity_low;
-  }
-
-  /// Down the diagonal and along the flat part, in the direction of rising intensity.
-  [[nodiscard]] std::vector<std::pair<double, double>> roof_line(double gflops, double gbps) const {
-    std::vector<std::pair<double, double>> corners;
-    const double ridge = start_of(gflops, gbps);
-    if (gbps > 0) {
-      const Stretch stretch = diagonal(gbps, std::min(gflops, range_.gflops_high));
-      corners.emplace_back(px(stretch.from), py(gbps * stretch.from));
-      corners.emplace_back(px(stretch.to), py(gbps * stretch.to));
-    }
-    if (std::isfinite(gflops) && ridge < range_.intensity_high) {
-      corners.emplace_back(px(ridge), py(gflops));
-      corners.emplace_back(frame_.right, py(gflops));
-    }
-    return corners;
-  }
-
   void draw_main_roof() {
-    const analysis::Ceiling* compute = main_compute();
-    const analysis::Ceiling* bandwidth = main_bandwidth();
+    const analysis::Ceiling* compute = space_.main_compute();
+    const analysis::Ceiling* bandwidth = space_.main_bandwidth();
     const double infinite = std::numeric_limits<double>::infinity();
     const double gflops = compute != nullptr ? compute->value : infinite;
     const double gbps = bandwidth != nullptr ? bandwidth->value : 0;
     if (compute != nullptr && bandwidth != nullptr && compute->lower && compute->upper &&
         bandwidth->lower && bandwidth->upper) {
-      auto around = roof_line(*compute->upper, *bandwidth->upper);
-      const auto lower = roof_line(*compute->lower, *bandwidth->lower);
+      auto around = space_.roof_line(*compute->upper, *bandwidth->upper);
+      const auto lower = space_.roof_line(*compute->lower, *bandwidth->lower);
       around.insert(around.end(), lower.rbegin(), lower.rend());
       path("band", around, true);
     }
-    path("roof", roof_line(gflops, gbps), false);
+    path("roof", space_.roof_line(gflops, gbps), false);
   }
 
   void path(std::string_view style, const std::vector<std::pair<double, double>>& corners,
@@ -326,11 +205,11 @@ class Drawing {
 
   /// Labels of phases stay off the roof, which they are about.
   void keep_roof_free() {
-    const analysis::Ceiling* compute = main_compute();
-    const analysis::Ceiling* bandwidth = main_bandwidth();
-    const auto corners =
-        roof_line(compute != nullptr ? compute->value : std::numeric_limits<double>::infinity(),
-                  bandwidth != nullptr ? bandwidth->value : 0);
+    const analysis::Ceiling* compute = space_.main_compute();
+    const analysis::Ceiling* bandwidth = space_.main_bandwidth();
+    const auto corners = space_.roof_line(
+        compute != nullptr ? compute->value : std::numeric_limits<double>::infinity(),
+        bandwidth != nullptr ? bandwidth->value : 0);
     for (std::size_t i = 0; i + 1 < corners.size(); ++i) {
       const double dx = corners[i + 1].first - corners[i].first;
       const double dy = corners[i + 1].second - corners[i].second;
@@ -365,7 +244,8 @@ class Drawing {
     for (const analysis::Ridge& ridge : drawn_.ridges) {
       const double x = px(ridge.intensity);
       const double y = py(drawn_.compute[ridge.compute].value);
-      if (ridge.intensity < range_.intensity_low || ridge.intensity > range_.intensity_high) {
+      if (ridge.intensity < space_.range.intensity_low ||
+          ridge.intensity > space_.range.intensity_high) {
         continue;
       }
       if (first) {
@@ -380,7 +260,7 @@ class Drawing {
         label(text, {{x + 7, frame_.bottom - 10, 0},
                      {x - 7 - width, frame_.bottom - 10, 0},
                      {x + 7, frame_.bottom - 40, 0}});
-      } else if (ridge.bandwidth == 0 && !narrow_) {
+      } else if (ridge.bandwidth == 0 && !frame_.narrow) {
         const std::string text = "ridge " + format_three_digits(ridge.intensity);
         label(text, {{x + 6, y + 16, 0}, {x - 8 - LabelPlacer::width_of(text), y - 7, 0}});
       }
@@ -420,13 +300,13 @@ class Drawing {
 
   /// Names come from files.
   [[nodiscard]] std::string name_of(const analysis::Ceiling& ceiling) const {
-    return clip(escape_for_terminal(ceiling.name, false), narrow_ ? kNarrowName : kWideName);
+    return clip(escape_for_terminal(ceiling.name, false), frame_.narrow ? kNarrowName : kWideName);
   }
 
   void label_flat(const analysis::Ceiling& ceiling) {
     const std::string name = name_of(ceiling);
-    const std::string text =
-        fmt::format("{} {}{}", name, format_three_digits(ceiling.value), narrow_ ? "" : " GFLOPS");
+    const std::string text = fmt::format("{} {}{}", name, format_three_digits(ceiling.value),
+                                         frame_.narrow ? "" : " GFLOPS");
     const double width = LabelPlacer::width_of(text);
     std::vector<LabelPlace> places;
     double right = frame_.right - 8;
@@ -444,7 +324,7 @@ class Drawing {
   void label_diagonal(const analysis::Ceiling& ceiling) {
     const std::string text =
         fmt::format("{} {} GB/s", name_of(ceiling), format_three_digits(ceiling.value));
-    const Stretch stretch = diagonal(ceiling.value, highest(drawn_.compute, range_.gflops_high));
+    const RooflineSpace::Stretch stretch = space_.diagonal(ceiling.value, space_.highest_gflops());
     const double x1 = px(stretch.from);
     const double y1 = py(ceiling.value * stretch.from);
     const double dx = px(stretch.to) - x1;
@@ -463,15 +343,10 @@ class Drawing {
   }
 
   const RooflinePlot& plot_;
-  analysis::Roofline drawn_;
   const SvgOptions& options_;
-  bool narrow_;
-  bool has_strip_;
-  Frame frame_;
-  RooflineRange range_;
-  LogScale x_;
-  LogScale y_;
-  PhaseFrame phase_frame_;
+  const RooflineSpace space_;
+  const analysis::Roofline& drawn_;
+  const PhaseFrame& frame_;
   LabelPlacer labels_;
   std::string out_;
 };
