@@ -27,7 +27,6 @@
 #include "daemon/base/time.h"
 
 namespace gputrace::commands {
-
 namespace {
 
 constexpr std::int64_t kClosingNs = 3 * kNsPerSecond;
