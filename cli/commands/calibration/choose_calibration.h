@@ -14,8 +14,8 @@
 namespace gputrace::commands {
 
 /// On what a recording was made: the GPU of its longest segment with the kernel's driver, mean
-/// clock and power of the time in which the GPU was under load (where there was none: of all of
-/// it). kInvalidArgument for a file without samples.
+/// clock and power of the time in which the GPU was under load (where there was none, and where it
+/// is longer than a week: of all of it). kInvalidArgument for a file without samples.
 [[nodiscard]] Result<analysis::Conditions> conditions_of(const store::SessionReader& recording);
 
 /// A cell in which the GPU was busy for at least this share is one under load.

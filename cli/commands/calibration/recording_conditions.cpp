@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view kWholePipe = "GUI_ACTIVE";
 /// Long recordings are counted an hour at a time.
 constexpr std::int64_t kChunkNs = 36'000 * store::kCellNs;
+/// A week. A damaged file may claim years, whose cells no memory holds.
+constexpr std::int64_t kMostNs = 24 * 7 * kChunkNs;
 
 constexpr std::array<std::string_view, 2> kClocks{"gfx_clock", "gfx_clock_average"};
 constexpr std::array<std::string_view, 2> kPowers{"package_power", "apu_power"};
@@ -65,7 +67,7 @@ Result<LoadTime> load_time(const store::SessionReader& session,
                            const store::StoredSegment& segment) {
   LoadTime load(segment.description.start_ns);
   const std::optional<store::BitRef> bit = whole_pipe(segment.description);
-  if (!bit) {
+  if (!bit || segment.end_ns - segment.description.start_ns > kMostNs) {
     return load;
   }
   for (std::int64_t from = segment.description.start_ns; from < segment.end_ns; from += kChunkNs) {

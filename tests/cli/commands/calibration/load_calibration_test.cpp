@@ -209,3 +209,29 @@ TEST_CASE("clock and power are those under load") {
   CHECK(conditions->power_w == 12);
   CHECK_FALSE(conditions->simulated);
 }
+
+TEST_CASE("a file that claims to hold years has conditions, and takes no more memory than others") {
+  const test::TempDir dir;
+  const auto file = dir.path() / "years.gputrace";
+  constexpr std::size_t kTicks = 1000;
+  constexpr std::size_t kThirtyYears = std::size_t{946'080'000} * kTicks;
+  test::SessionRecipe recipe;
+  {
+    auto writer = store::SessionWriter::create(file, store::OnExisting::kReplace, {});
+    REQUIRE(writer);
+    REQUIRE(writer->begin_segment(test::segment_of(recipe)));
+    for (const std::size_t first : {std::size_t{0}, kThirtyYears}) {
+      REQUIRE(writer->write_block(test::block_of(recipe, first, first + kTicks)));
+      REQUIRE(writer->commit());
+    }
+  }
+  const auto session = store::SessionReader::open(file);
+  REQUIRE(session);
+  REQUIRE(session->segments().size() == 1);
+  const store::StoredSegment& segment = session->segments()[0];
+  CHECK(segment.end_ns - segment.description.start_ns > 900'000'000'000'000'000);
+  const Result<analysis::Conditions> conditions = conditions_of(*session);
+  REQUIRE(conditions);
+  CHECK(conditions->gpu == recipe.gpu_name);
+  CHECK_FALSE(conditions->clock_mhz);
+}
