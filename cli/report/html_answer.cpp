@@ -75,11 +75,10 @@ void add_crumb(HtmlPage& page, const Report& report) {
   page.raw("</p>\n");
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
-    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+void capitalise(std::string& text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
   }
-  return text;
 }
 
 /// With what was the limit in bold. The crumb says already what is simulated.
@@ -88,7 +87,7 @@ void add_heading(HtmlPage& page, const Answer& answer) {
   std::string headline = answer.headline;
   if (headline.starts_with(kSimulated)) {
     headline.erase(0, kSimulated.size());
-    headline = capitalised(std::move(headline));
+    capitalise(headline);
   }
   const std::string_view limit =
       answer.bottleneck ? limit_words(*answer.bottleneck) : std::string_view();
@@ -127,8 +126,9 @@ void add_answer(HtmlPage& page, const Report& report, const Answer& answer) {
   std::string how_long;
   if (!answer.how_long.empty()) {
     const std::size_t of = std::min(answer.how_long.find(" of "), answer.how_long.size());
-    how_long = fmt::format("<b>{}</b>{}.", safe(capitalised(answer.how_long.substr(0, of))),
-                           safe(answer.how_long.substr(of)));
+    std::string first = answer.how_long.substr(0, of);
+    capitalise(first);
+    how_long = fmt::format("<b>{}</b>{}.", safe(first), safe(answer.how_long.substr(of)));
     if (!answer.next.empty()) {
       how_long += fmt::format(" Next: {}.", safe(answer.next));
     }
