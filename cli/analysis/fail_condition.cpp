@@ -1,10 +1,12 @@
 #include "cli/analysis/fail_condition.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace gputrace::analysis {
@@ -56,17 +58,17 @@ const Difference* find_quantity(const std::vector<Difference>& rows,
 }
 
 std::string names_of(const Comparison& comparison) {
-  std::string names;
+  std::vector<std::string> names;
   for (const std::vector<Difference>* rows :
        {&comparison.units, &comparison.quantities, &comparison.classes}) {
     for (const Difference& row : *rows) {
-      const std::string key = is_whole_gpu(row.register_name) ? row.name : key_of(row);
-      if (names.find(key) == std::string::npos) {
-        names += (names.empty() ? "" : ", ") + key;
+      std::string key = is_whole_gpu(row.register_name) ? row.name : key_of(row);
+      if (std::find(names.begin(), names.end(), key) == names.end()) {
+        names.push_back(std::move(key));
       }
     }
   }
-  return names.empty() ? "nothing" : names;
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string_view side_word(const FailCondition& condition) {

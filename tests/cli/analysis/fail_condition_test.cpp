@@ -40,6 +40,8 @@ Comparison comparison() {
   Comparison out;
   out.units = {unit("GRBM_STATUS_SE0", "TA_BUSY", 20, {18, 22}),
                unit("GRBM_STATUS", "TA_BUSY", 6, {5.5, 6.5}),
+               unit("GRBM_STATUS2", "EA_LINK_BUSY", 6, {4.5, 7.5}),
+               unit("GRBM_STATUS2", "EA_LINK", 6, {4.5, 7.5}),
                unit("GRBM_STATUS2", "EA_BUSY", 6, {4.5, 7.5})};
   Difference power;
   power.name = "package_power";
@@ -118,6 +120,7 @@ TEST_CASE("a unit without a register is that of the whole GPU") {
 TEST_CASE("a thing that was not compared is an error that names what was") {
   const std::string message = error("NOPE>+5pp");
   CHECK(message.find("EA_BUSY") != std::string::npos);
+  CHECK(message.find("EA_LINK_BUSY, EA_LINK, EA_BUSY") != std::string::npos);
   CHECK(message.find("package_power") != std::string::npos);
 }
 
