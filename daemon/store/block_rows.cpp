@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace gputrace::store {
 
@@ -25,6 +26,47 @@ Result<BlockRow> read_header(const Statement& row, const StoredSegment& segment)
   return header;
 }
 
+/// The first block that does not end before a time, by its id. Blocks are in order of segment and
+/// time, as they were written; a file that is not may lose some to a span, and nothing else.
+/// Without this a look at a second of a day reads a page of every block.
+Result<std::int64_t> first_block(Database& database, const StoredSegment& segment,
+                                 std::int64_t time_ns) {
+  // Two queries: SQLite finds one end of an index at once, and both by reading everything.
+  Result<Statement> ends =
+      database.prepare("SELECT (SELECT min(id) FROM blocks), (SELECT max(id) FROM blocks)");
+  Result<Statement> next =
+      database.prepare("SELECT id, segment, end_ns FROM blocks WHERE id >= ? ORDER BY id LIMIT 1");
+  if (!ends || !next) {
+    return tl::unexpected<Error>(ends ? next.error() : ends.error());
+  }
+  const Result<bool> any = ends->step();
+  if (!any) {
+    return tl::unexpected<Error>(any.error());
+  }
+  if (!*any || ends->is_null(0)) {
+    return 0;
+  }
+  std::int64_t low = ends->integer(0);
+  std::int64_t high = ends->integer(1);
+  while (low < high) {
+    const std::int64_t middle = std::midpoint(low, high);
+    next->reset();
+    next->bind(1, middle);
+    const Result<bool> row = next->step();
+    if (!row) {
+      return tl::unexpected<Error>(row.error());
+    }
+    const bool before = *row && (next->integer(1) < segment.id ||
+                                 (next->integer(1) == segment.id && next->integer(2) <= time_ns));
+    if (before) {
+      low = std::min(high, next->integer(0) + 1);
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 }  // namespace
 
 Status for_each_stored_block(Database& database, const StoredSegment& segment,
@@ -32,13 +74,18 @@ Status for_each_stored_block(Database& database, const StoredSegment& segment,
                              const std::function<Status(const StoredBlock&)>& visit) {
   Result<Statement> query = database.prepare(
       "SELECT start_ns, end_ns, ticks, missed, dropped_ticks, summary, times, planes FROM blocks "
-      "WHERE segment = ? AND end_ns > ? AND start_ns < ? ORDER BY id");
+      "WHERE id >= ? AND segment = ? AND end_ns > ? ORDER BY id");
   if (!query) {
     return tl::unexpected<Error>(query.error());
   }
-  query->bind(1, segment.id)
-      .bind(2, span ? span->start_ns : -1)
-      .bind(3, span ? span->end_ns : std::numeric_limits<std::int64_t>::max());
+  Result<std::int64_t> first = std::numeric_limits<std::int64_t>::min();
+  if (span) {
+    first = first_block(database, segment, span->start_ns);
+  }
+  if (!first) {
+    return tl::unexpected<Error>(first.error());
+  }
+  query->bind(1, *first).bind(2, segment.id).bind(3, span ? span->start_ns : -1);
   for (;;) {
     const Result<bool> row = query->step();
     if (!row) {
@@ -48,6 +95,9 @@ Status for_each_stored_block(Database& database, const StoredSegment& segment,
       return {};
     }
     const Result<BlockRow> header = read_header(*query, segment);
+    if (header && span && header->start_ns >= span->end_ns) {
+      return {};
+    }
     const Status status = header ? visit(StoredBlock(*query, *header))
                                  : Status(tl::unexpected<Error>(header.error()));
     if (!status) {
