@@ -54,3 +54,6 @@ echo "== size of a session file, 10 minutes at 1 kHz"
 
 echo "== import and report of an hour at 1 kHz"
 "$bin/bench_import" "$gputrace"
+
+echo "== phases of a report: an hour and a day at 1 kHz"
+"$bin/bench_report"
