@@ -186,11 +186,14 @@ Result<std::filesystem::path> session_path(const Arguments& arguments) {
 
 Status print_session(const store::SessionReader& session, const std::filesystem::path& path,
                      const regdb::RegisterDatabase& regdb, const Arguments& wanted) {
-  const Result<std::vector<store::ResultRun>> results = session.results();
+  // Those of a recording are a summary of a calibration, which the report itself looks for.
+  const Result<std::vector<store::ResultRun>> results =
+      store::describes_machine(session.description().kind) ? session.results()
+                                                           : std::vector<store::ResultRun>();
   if (!results) {
     return tl::unexpected<Error>(results.error());
   }
-  const bool of_machine = !results->empty() && store::describes_machine(session.description().kind);
+  const bool of_machine = !results->empty();
   if (of_machine && wanted.html && !session.span()) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} has results and no recording, of which a page would be; "

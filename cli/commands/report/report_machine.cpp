@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "cli/commands/calibration/choose_calibration.h"
@@ -11,6 +12,9 @@
 
 namespace gputrace::commands {
 namespace {
+
+/// Where a file would be named.
+constexpr std::string_view kInSession = "the calibration in the session";
 
 using analysis::Calibration;
 using analysis::CalibrationFit;
@@ -123,15 +127,14 @@ Result<MachineKnowledge> asked_for(const std::filesystem::path& file,
 }
 
 /// Of the machine's folder or of the session; whether there is one.
-Result<bool> find_calibration(const store::SessionReader& session,
-                              const std::filesystem::path& folder,
-                              const analysis::Conditions& recording, MachineKnowledge& machine) {
+bool find_calibration(const store::SessionReader& session, const std::filesystem::path& folder,
+                      const analysis::Conditions& recording, MachineKnowledge& machine) {
   CalibrationChoice choice = choose_calibration(folder, recording);
   Result<std::optional<Calibration>> summary = load_summary(session);
-  if (!summary) {
-    return tl::unexpected<Error>(summary.error());
+  if (!summary) {  // damaged, which says nothing against the samples
+    choice.refused.push_back({std::string(kInSession), summary.error().message});
   }
-  std::optional<Calibration> kept = std::move(*summary);
+  std::optional<Calibration> kept = summary ? std::move(*summary) : std::nullopt;
   std::optional<Calibration> found = std::move(choice.calibration);
   CalibrationFit fit = choice.fit;
   std::string source;
@@ -140,7 +143,7 @@ Result<bool> find_calibration(const store::SessionReader& session,
   } else if (kept) {
     fit = analysis::fit_of(*kept, recording);
     if (fit.use == CalibrationUse::kRefused) {
-      choice.refused.push_back({"the calibration in the session", fit.why});
+      choice.refused.push_back({std::string(kInSession), fit.why});
     } else {
       found = std::move(kept);
       source =
@@ -163,11 +166,7 @@ Result<MachineKnowledge> machine_knowledge(const store::SessionReader& session,
     return asked_for(*options.calibration, recording);
   }
   MachineKnowledge machine;
-  const Result<bool> found = find_calibration(session, options.machine_folder, recording, machine);
-  if (!found) {
-    return tl::unexpected<Error>(found.error());
-  }
-  if (*found) {
+  if (find_calibration(session, options.machine_folder, recording, machine)) {
     return machine;
   }
   const std::string hint = calibrate_hint(recording);

@@ -4,9 +4,12 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "cli/commands/calibration/load_calibration.h"
 #include "cli/commands/record/keep_summary.h"
+#include "cli/commands/report/report_machine.h"
+#include "tests/support/change_database.h"
 #include "tests/support/make_calibration.h"
 #include "tests/support/temp_dir.h"
 
@@ -183,4 +186,28 @@ TEST_CASE("a summary from a stranger gives what is possible of it") {
   CHECK_FALSE(point.units[0].counts);
   CHECK_FALSE(point.units[1].counts);
   CHECK_FALSE(summary->compute);
+}
+
+TEST_CASE("a damaged summary is refused with the reason, and costs a report nothing else") {
+  const Machine machine;
+  const path file = machine.add("right.gputrace", 0);
+  const path recording = machine.recording();
+  REQUIRE_FALSE(keep_summary(recording, machine.folder(), std::nullopt));
+  std::filesystem::remove(file);
+  ReportOptions options;
+  options.machine_folder = machine.folder();
+  const auto knowledge = [&] {
+    const auto session = store::SessionReader::open(recording);
+    REQUIRE(session);
+    auto known = machine_knowledge(*session, conditions_of(*session).value(), options);
+    REQUIRE(known);
+    return std::move(*known);
+  };
+  CHECK(knowledge().roofline);
+  test::change_database(recording, "UPDATE bench_tests SET status = 'party'");
+  const MachineKnowledge damaged = knowledge();
+  CHECK_FALSE(damaged.roofline);
+  REQUIRE_FALSE(damaged.warnings.empty());
+  CHECK(damaged.warnings.front().code == "calibration_refused");
+  CHECK(damaged.warnings.front().text.find("impossible value") != std::string::npos);
 }
