@@ -91,7 +91,13 @@ Result<std::vector<std::filesystem::path>> split_files(const std::string& word) 
     if (end == begin) {
       return fail(ErrorCode::kUsage, fmt::format("'{}' has an empty name in it", word));
     }
-    files.emplace_back(word.substr(begin, end - begin));
+    std::filesystem::path file = word.substr(begin, end - begin);
+    if (std::find(files.begin(), files.end(), file) != files.end()) {
+      return fail(
+          ErrorCode::kUsage,
+          fmt::format("{} is named twice: a recording is no repeat of itself", file.string()));
+    }
+    files.push_back(std::move(file));
     begin = end + 1;
   }
   return files;

@@ -66,6 +66,7 @@ TEST_CASE("compare refuses wrong command lines as usage errors") {
                                                     {"a", "b", "c"},
                                                     {"--no-such-option", "a", "b"},
                                                     {"a,", "b"},
+                                                    {"a,c,a", "b"},
                                                     {"--fail-on"},
                                                     {"a", "b", "--fail-on", "EA_BUSY>5"},
                                                     {"--from", "soon", "a", "b"},
