@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kWholePipe = "GUI_ACTIVE";
 /// Long recordings are counted an hour at a time.
 constexpr std::int64_t kChunkNs = 36'000 * store::kCellNs;
-/// A week. A damaged file may claim years, whose cells no memory holds.
-constexpr std::int64_t kMostNs = 24 * 7 * kChunkNs;
+/// A week, in hours. A damaged file may claim years, whose cells no memory holds.
+constexpr std::int64_t kMostNs = 168 * kChunkNs;
 
 constexpr std::array<std::string_view, 2> kClocks{"gfx_clock", "gfx_clock_average"};
 constexpr std::array<std::string_view, 2> kPowers{"package_power", "apu_power"};
