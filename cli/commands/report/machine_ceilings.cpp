@@ -67,9 +67,11 @@ std::vector<RooflineFile> roofline_files(const std::filesystem::path& folder) {
       continue;
     }
     const auto session = store::SessionReader::open(it->path());
-    if (session && session->description().kind == store::SessionKind::kRoofline &&
-        session->description().started) {
-      files.push_back({session->description().started->realtime_ns, it->path()});
+    if (!session || session->description().kind != store::SessionKind::kRoofline) {
+      continue;
+    }
+    if (const auto& started = session->description().started) {
+      files.push_back({started->realtime_ns, it->path()});
     }
   }
   std::ranges::sort(files, [](const RooflineFile& a, const RooflineFile& b) {

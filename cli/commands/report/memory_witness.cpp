@@ -238,7 +238,7 @@ std::optional<analysis::MemoryWitness> MemoryTrack::at(double start_s, double en
   if (!witness.gbps && !witness.activity) {
     return std::nullopt;
   }
-  if (witness.gbps) {
+  if (witness.gbps && traffic_) {
     witness.source = traffic_->source;
     witness.covers = traffic_->covers;
     witness.ceiling_gbps = ceiling_gbps(range);

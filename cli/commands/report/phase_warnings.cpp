@@ -28,13 +28,13 @@ struct Deciding {
 };
 
 const std::vector<Deciding>& deciding_units() {
-  static const std::vector<Deciding> units{
+  static const std::vector<Deciding> kUnits{
       {{"EA_BUSY", "GL2CC_BUSY", "MC_BUSY"}, "a limit by memory"},
       {{"TA_BUSY", "TCP_BUSY", "ta"}, "texture sampling"},
       {{"SC_BUSY", "sc"}, "pixel output"},
       {{"GE_BUSY", "VGT_BUSY", "PA_BUSY", "vgt", "pa"}, "triangles"},
       {{"GUI_ACTIVE", "gpu"}, "idle time"}};
-  return units;
+  return kUnits;
 }
 
 bool was_seen(const Report& report, const std::vector<std::string_view>& names) {

@@ -132,12 +132,13 @@ Status SensorSet::summarize() {
   for (const auto& [series, index] : sensor_of_) {
     of_series.emplace(series, SensorSums(sensors_[index].kind, shown_));
   }
-  const Status status = for_each_run([&](std::int64_t series, std::size_t /*sensor*/,
-                                         const ReadingRun& run) { of_series.at(series).add(run); });
+  Status status = for_each_run([&](std::int64_t series, std::size_t /*sensor*/,
+                                   const ReadingRun& run) { of_series.at(series).add(run); });
   if (!status) {
     return status;
   }
   std::vector<SensorSums> totals;
+  totals.reserve(sensors_.size());
   for (const Sensor& sensor : sensors_) {
     totals.emplace_back(sensor.kind, shown_);
   }
