@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -53,8 +54,9 @@ std::string figure(const Difference& row, double value) {
 }
 
 std::string signed_figure(const Difference& row, double value) {
-  const std::string text = figure(row, value);
-  return value < 0 ? text : "+" + text;
+  const std::string text = figure(row, std::abs(value));
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  return (value < 0 && !is_zero ? "-" : "+") + text;
 }
 
 std::string optional_figure(const Difference& row, const std::optional<double>& value) {

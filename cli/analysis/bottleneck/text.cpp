@@ -205,7 +205,7 @@ std::string tell_what_would_change(const StretchFacts& facts, const Signature& s
                                    const Judgement& judgement, const std::optional<DramUse>& dram) {
   switch (judgement.decision.ground) {
     case Ground::kNothingToDo:
-      return fmt::format("Work: GUI_ACTIVE above {}.", percent(0.05));
+      return fmt::format("GUI_ACTIVE above {} would mean work.", percent(0.05));
     case Ground::kWaitsForCpu:
       return "Lift the frame limit and record again: if the GPU then works all the time, the "
              "limit was the cause, else the CPU.";
@@ -231,21 +231,22 @@ std::string tell_what_would_change(const StretchFacts& facts, const Signature& s
                    : "DRAM traffic would tell bandwidth from latency: `gputrace doctor` says "
                      "whether this machine can show it.";
       }
-      return "A run at another memory clock: bandwidth follows it.";
+      return "Record again at another memory clock: bandwidth follows it.";
     case Bottleneck::kBandwidth:
       return fmt::format("Less than {} of what DRAM can do would speak against bandwidth.",
                          percent(dram_limits(dram.value_or(DramUse{})).full));
     case Bottleneck::kLatency:
-      return "A run at another GPU clock: waiting for DRAM hardly follows it, arithmetic does.";
+      return "Record again at another GPU clock: waiting for DRAM hardly follows it, arithmetic "
+             "does.";
     case Bottleneck::kCompute:
     case Bottleneck::kTexture:
       return fmt::format("{} above {} would mean memory.",
                          signature.has(Role::kMemory) ? "EA_BUSY" : "A full memory path",
                          percent(kMemoryFull));
     case Bottleneck::kRaster:
-      return "A smaller render target: if time does not follow it, the limit is elsewhere.";
+      return "Render to a smaller target: if the time does not follow, the limit is elsewhere.";
     case Bottleneck::kGeometry:
-      return "Fewer triangles: if time does not follow them, the limit is elsewhere.";
+      return "Draw fewer triangles: if the time does not follow, the limit is elsewhere.";
     case Bottleneck::kMixed:
       return "Shorter stretches may have one limit each: `gputrace report --scenes` shows them.";
     default:
