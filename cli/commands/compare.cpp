@@ -58,8 +58,8 @@ Options:
 How to read it:
   "real" means that chance alone would hardly make it: at most one comparison in
   twenty of two equal loads names any unit (Holm's method over all units, and
-  over all sensors). "noise" means that it may be chance; "?" that nothing can be
-  told, and why. Busy fractions and shares of time differ in points.
+  over all sensors). "noise" means that it may be chance; "?" that nothing can
+  be told, and why. Busy fractions and shares of time differ in points.
 
 Examples:
   gputrace compare 25w.gputrace 54w.gputrace

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::string_view kHelp =
     R"(Runs workloads whose arithmetic and memory traffic are known, and samples the
-GPU's busy bits meanwhile: streams, arithmetic intensity from 0.25 to 512 FLOP/B,
-pointer chases, pixels, textures, atomics, few groups, in several group sizes.
+GPU's busy bits meanwhile: streams, arithmetic intensity from 0.25 to 512
+FLOP/B, pointer chases, pixels, textures, atomics, few groups, in several group
+sizes.
 `gputrace report` reads a recording's place on the roofline from it, and names
 the workload that a phase is like.
 
@@ -23,7 +24,8 @@ Options:
   --device D         Vulkan device: number, PCI address or a part of its name
                      (default: the first that is no CPU)
   --gpu GPU          the GPU to sample: the one of that device (default), or
-                     sim:780m: no Vulkan at all, a simulated GPU runs the kernels
+                     sim:780m: no Vulkan at all, a simulated GPU runs the
+                     kernels
   --quick            half a second a workload instead of two, and fewer of them
   --validate         run workloads of known work that no calibration has seen as
                      well, and print their true place and class beside those
