@@ -89,6 +89,7 @@ void write_sensors(store::SessionWriter& writer, const test::SessionRecipe& reci
 
 void write_session(const std::filesystem::path& path, const test::SessionRecipe& recipe) {
   std::vector<std::vector<std::uint32_t>> kinds;
+  kinds.reserve(kKinds);
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     kinds.push_back(make_words(kind));
   }

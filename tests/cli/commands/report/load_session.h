@@ -31,7 +31,7 @@ struct LoadStretch {
 
 /// Runs of two equal samples, at random from a seed.
 inline SessionRecipe recipe_of(std::vector<std::string> registers,
-                               std::vector<LoadStretch> stretches) {
+                               const std::vector<LoadStretch>& stretches) {
   SessionRecipe recipe;
   recipe.registers = std::move(registers);
   recipe.seconds = 0;
