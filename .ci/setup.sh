@@ -4,7 +4,7 @@ build_packages=(cmake g++ glslang-tools libcap-ng-dev libcxxopts-dev libdrm-dev 
   libfmt-dev libpci-dev libsqlite3-dev libsystemd-dev libtomlplusplus-dev libvulkan-dev
   libvulkan-volk-dev libzstd-dev ninja-build nlohmann-json3-dev pkg-config)
 test_packages=(doctest-dev fuse3 libfuse3-dev mesa-vulkan-drivers)
-ci_packages=(clang-19 clang-format-19 clang-tidy-19 fish git libclang-rt-19-dev radeontop scdoc sqlite3 systemd
+ci_packages=(clang-19 clang-format-19 clang-tidy-19 fish git libclang-rt-19-dev lld-19 radeontop scdoc sqlite3 systemd
   vulkan-validationlayers zsh)
 # Node's own packages bring npm along and conflict with Debian's. Without npm pages have no time line.
 command -v npm > /dev/null || ci_packages+=(npm)

@@ -62,7 +62,7 @@ struct DerivedValue {
 struct TestResult {
   std::string id;  ///< "roofline.sweep", "fill.rgba8", "latency.vector"
   TestStatus status = TestStatus::kOk;
-  std::string why;
+  std::string why;        ///< of any other status, and what was left out
   std::string unit;       ///< of the points
   std::string axis;       ///< "arithmetic intensity"
   std::string axis_unit;  ///< "FLOP/B"

@@ -127,7 +127,7 @@ Verdict classify(const StretchFacts& facts, std::optional<Bottleneck> before) {
   verdict.bottleneck = judgement.decision.bottleneck;
   verdict.runner_up = judgement.runner_up;
   verdict.confidence =
-      limit_confidence(judgement, signature, dram, std::clamp(facts.unknown_share, 0.0, 1.0));
+      limit_confidence(judgement, signature, dram, std::clamp(facts.unseen_share, 0.0, 1.0));
   verdict.evidence = tell_evidence(facts, signature, judgement, dram);
   verdict.would_change = tell_what_would_change(facts, signature, judgement, dram);
   if (verdict.bottleneck == Bottleneck::kIdle || verdict.bottleneck == Bottleneck::kCpu) {

@@ -38,6 +38,9 @@ struct BusyUnit {
   double busy = 0;
   std::optional<Counts> counts = std::nullopt;  ///< absent for percentages without n
   std::optional<Interval> ci95 = std::nullopt;
+  /// How far the mean over equal times is from `busy` where some samples are unknown: more than
+  /// chance where samples are missing because of what the unit does.
+  double missing_shift = 0;
 };
 
 /// What else speaks of memory: DRAM bytes, or the share of time in which memory was in use.
@@ -61,6 +64,7 @@ struct StretchFacts {
   double seconds = 0;
   std::span<const BusyUnit> units;
   double unknown_share = 0;  ///< of the samples
+  double unseen_share = 0;   ///< of the time, a tenth of a second at once: hardly a sample is known
   double asleep_share = 0;
   std::optional<MemoryWitness> witness = std::nullopt;
   std::span<const KnownWorkload> known = {};

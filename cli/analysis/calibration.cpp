@@ -19,6 +19,8 @@ constexpr double kMostOctaves = 1.0;
 /// How much of a clock's ratio the scaled ridge may be off by, besides a tenth of an octave.
 constexpr double kScaledShare = 0.35;
 constexpr double kScaledOctaves = 0.1;
+/// Not measured. Another compiler changes what stands beside the work (addresses, waits, registers
+/// and with them the waves in flight), as another group size does; it does not change the work.
 constexpr double kOtherDriverOctaves = 0.25;
 constexpr double kUnknownClockOctaves = 0.5;
 
@@ -143,8 +145,14 @@ CalibrationFit fit_of(const Calibration& calibration, const Conditions& recordin
     return refuse(fmt::format("it is of {}, the recording of {}", named(then), named(recording)));
   }
   CalibrationFit fit = fit_of_level(calibration, recording);
-  if (fit.use != CalibrationUse::kRefused && then.driver && recording.driver &&
-      *then.driver != *recording.driver) {
+  if (fit.use == CalibrationUse::kRefused || !then.driver) {
+    return fit;
+  }
+  if (!recording.driver) {
+    fit.why +=
+        fmt::format("; calibrated with {}, the recording's driver is not known", *then.driver);
+  } else if (*then.driver != *recording.driver) {
+    fit.other_driver = recording.driver;
     fit.widen_octaves += kOtherDriverOctaves;
     fit.why += fmt::format("; calibrated with {}, recorded with {}: widened", *then.driver,
                            *recording.driver);

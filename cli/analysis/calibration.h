@@ -58,7 +58,8 @@ struct CalibrationFit {
   CalibrationUse use = CalibrationUse::kRefused;
   double ridge_ratio = 1;    ///< the recording's ridge over that of the calibration
   double widen_octaves = 0;  ///< to each side of an intensity
-  std::string why;           ///< one sentence with the numbers
+  std::optional<std::string> other_driver = std::nullopt;  ///< the recording's, if not the same
+  std::string why;                                         ///< one sentence with the numbers
 };
 [[nodiscard]] CalibrationFit fit_of(const Calibration& calibration, const Conditions& recording);
 

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 
+#include "cli/analysis/change_point/angles.h"
 #include "cli/analysis/change_point/cell_table.h"
 #include "cli/analysis/change_point/noise.h"
 #include "cli/analysis/change_point/retest.h"
@@ -37,9 +39,9 @@ struct Change {
 
 /// All changes of one chunk, in order.
 std::vector<Change> search_chunk(const CellTable& table, std::size_t positions) {
-  change_point::ArcsineTable arcsines;
-  const change_point::Noise noise = change_point::measure_noise(table, arcsines);
-  const change_point::Scores scores(table, noise.sigma, arcsines);
+  change_point::Angles angles(table);
+  const change_point::Noise noise = change_point::measure_noise(table, angles);
+  const change_point::Scores scores(table, noise.sigma, std::move(angles));
   const double penalty = noise.penalty(positions);
   const std::vector<Stretch> stretches = change_point::find_stretches(table.states, table.cell_s);
   std::vector<Change> found;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/analysis/comparison.h"
+#include "cli/analysis/condition_text.h"
 #include "daemon/base/result.h"
 
 namespace gputrace::analysis {
@@ -21,10 +22,6 @@ struct FailCondition {
 /// kUsage with an example.
 [[nodiscard]] Result<FailCondition> parse_fail_condition(std::string_view text);
 
-struct FailVerdict {
-  bool failed = false;      ///< the whole interval lies beyond the limit
-  std::string explanation;  ///< with the numbers
-};
 /// kInvalidArgument: nothing of that name was compared (names what was), or it has no interval, so
 /// that nothing can be said.
 [[nodiscard]] Result<FailVerdict> check(const FailCondition& condition,

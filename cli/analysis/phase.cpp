@@ -122,6 +122,7 @@ class PhaseBuilder {
     scene.verdict = classify({.seconds = end_s - start_s,
                               .units = scene.units,
                               .unknown_share = scene.unknown_share,
+                              .unseen_share = sum.unseen_share(),
                               .asleep_share = scene.asleep_share,
                               .witness = witness_ ? witness_(start_s, end_s) : std::nullopt,
                               .known = known_},

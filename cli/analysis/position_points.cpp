@@ -19,6 +19,9 @@ constexpr double kLeastMove = 0.05;
 /// shape.
 constexpr double kFilled = 0.7;
 constexpr double kFarBelowRidge = 4;
+/// Streams that only read, only write or copy reach the same bandwidth. A unit that they fill so
+/// differently tells what a workload writes, not its intensity.
+constexpr double kMostSpreadOfStreams = 0.1;
 /// More units cost time and repeat what these say.
 constexpr std::size_t kMostUnits = 12;
 /// A 95 % interval is so many standard deviations wide.
@@ -97,8 +100,25 @@ bool is_copy(const UnitKey& key, std::span<const BusyUnit> units) {
          });
 }
 
-std::vector<UnitKey> moving_units(std::span<const CalibrationPoint* const> points, double ridge,
-                                  bool of_active) {
+/// Between the workloads that bandwidth limits and that compute nothing.
+bool tells_streams_apart(const UnitKey& key, const Calibration& calibration, bool of_active) {
+  double low = 1;
+  double high = 0;
+  for (const CalibrationPoint& point : calibration.points) {
+    const BusyUnit* unit = find(point.units, key);
+    if (!is_usable(point) || has_intensity(point) || point.truth != Bottleneck::kBandwidth ||
+        unit == nullptr || (of_active && !has_active(point.units))) {
+      continue;
+    }
+    const double busy = unit->busy / (of_active ? active_of(point.units).value_or(1) : 1);
+    low = std::min(low, busy);
+    high = std::max(high, busy);
+  }
+  return high - low > kMostSpreadOfStreams;
+}
+
+std::vector<UnitKey> moving_units(std::span<const CalibrationPoint* const> points,
+                                  const Calibration& calibration, double ridge, bool of_active) {
   struct Moved {
     UnitKey key;
     double by = 0;
@@ -134,6 +154,12 @@ std::vector<UnitKey> moving_units(std::span<const CalibrationPoint* const> point
   }
   if (std::any_of(moved.begin(), moved.end(), [](const Moved& unit) { return unit.fills; })) {
     std::erase_if(moved, [](const Moved& unit) { return !unit.fills; });
+  }
+  const auto is_of_streams = [&](const Moved& unit) {
+    return tells_streams_apart(unit.key, calibration, of_active);
+  };
+  if (!std::all_of(moved.begin(), moved.end(), is_of_streams)) {
+    std::erase_if(moved, is_of_streams);
   }
   std::stable_sort(moved.begin(), moved.end(),
                    [](const Moved& a, const Moved& b) { return a.by > b.by; });
@@ -190,7 +216,7 @@ std::optional<KnownPoints> known_points(const Calibration& calibration, double r
   KnownPoints known;
   known.ridge = ridge;
   known.of_active = of_active;
-  known.units = moving_units(at_roof, ridge, of_active);
+  known.units = moving_units(at_roof, calibration, ridge, of_active);
   if (known.units.empty()) {
     return std::nullopt;
   }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/analysis/roofline_limits.h"
+
 namespace gputrace::analysis {
 namespace {
 
@@ -26,7 +28,7 @@ std::optional<double> positive(const std::optional<double>& value) {
   return value && is_positive(*value) ? value : std::nullopt;
 }
 
-/// "fp16 packed" for "peak.fp16.packed", "DRAM copy" for "dram.copy".
+/// "fp32" for "peak.fp32", "level 1 read" for "level.1.read", "DRAM copy" for "dram.copy".
 std::string ceiling_name(std::string_view what) {
   std::string name;
   if (what.starts_with("dram.")) {
@@ -130,7 +132,7 @@ std::vector<RooflinePoint> sweep_points(const BenchRun& run) {
 }  // namespace
 
 Roofline make_roofline(const BenchRun& run) {
-  Roofline roofline{compute_ceilings(run), bandwidth_ceilings(run), {}, sweep_points(run)};
+  Roofline roofline{compute_ceilings(run), bandwidth_ceilings(run), {}, sweep_points(run), {}};
   for (std::size_t b = 0; b < roofline.bandwidth.size(); ++b) {
     for (std::size_t c = 0; c < roofline.compute.size(); ++c) {
       const Ceiling& compute = roofline.compute[c];
@@ -146,6 +148,8 @@ Roofline make_roofline(const BenchRun& run) {
       roofline.ridges.push_back(ridge);
     }
   }
+  add_workload_points(run, roofline);
+  add_concurrency_roofs(run, roofline);
   return roofline;
 }
 

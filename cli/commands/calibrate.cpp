@@ -1,6 +1,7 @@
 // gputrace calibrate: what known workloads do to a GPU's busy bits.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -12,9 +13,13 @@
 #include "cli/commands/calibrate/calibrate_options.h"
 #include "cli/commands/calibrate/calibration_output.h"
 #include "cli/commands/calibrate/validation.h"
+#include "cli/commands/calibration/calibration_summary.h"
 #include "cli/commands/calibration/load_calibration.h"
+#include "cli/commands/calibration/stimulated_points.h"
 #include "cli/commands/command.h"
 #include "cli/commands/standard_output.h"
+#include "cli/report/terminal_text.h"
+#include "daemon/store/results.h"
 #include "kernels/bench/calibration_tests.h"
 #include "kernels/bench/validation_tests.h"
 
@@ -72,6 +77,21 @@ Result<Validation> validate_file(const std::filesystem::path& file,
   return session ? validate(*session, calibration) : tl::unexpected<Error>(session.error());
 }
 
+Result<analysis::StimulusMatrix> matrix_of(const std::filesystem::path& file) {
+  const Result<store::SessionReader> session = store::SessionReader::open(file);
+  return session ? stimulus_matrix_of(*session, nullptr) : tl::unexpected<Error>(session.error());
+}
+
+/// So that `record` only copies: what is counted here would be counted for each recording.
+Status keep_summary_of(const std::filesystem::path& file) {
+  const Result<analysis::Calibration> calibration = load_calibration(file);
+  if (!calibration) {
+    return {};  // of no use, which is told when it is printed
+  }
+  const std::array runs{summary_of(*calibration)};
+  return store::append_results(file, runs);
+}
+
 /// `given`: what is validated in place of the file's own calibration.
 Status print_results(const CalibrateOptions& options, const std::filesystem::path& file,
                      const analysis::Calibration* given) {
@@ -88,12 +108,17 @@ Status print_results(const CalibrateOptions& options, const std::filesystem::pat
     }
     validation = std::move(*validated);
   }
+  const Result<analysis::StimulusMatrix> matrix = matrix_of(file);
+  if (!matrix) {
+    return tl::unexpected<Error>(matrix.error());
+  }
   if (options.json) {
-    return write_stdout(calibration_json(*calibration, validation ? &*validation : nullptr));
+    return write_stdout(
+        calibration_json(*calibration, *matrix, validation ? &*validation : nullptr));
   }
   std::string text;
   if (given == nullptr) {
-    text += calibration_text(*calibration, options.text);
+    text += calibration_text(*calibration, *matrix, options.text);
   }
   if (validation) {
     text += (text.empty() ? "" : "\n") + validation_text(*validation, *calibration, options.text);
@@ -112,6 +137,10 @@ Result<int> run_session(const CalibrateOptions& options, BenchSession& session,
   print_notes(session, notes_printed);
   Status printed;  // what is wrong with the file itself is told below
   if (const auto file = stored ? *stored : std::nullopt; file.has_value()) {
+    if (const Status kept = given == nullptr ? keep_summary_of(*file) : Status(); !kept) {
+      fmt::print(stderr, "gputrace: note: recordings will count this calibration anew: {}\n",
+                 report::escape_for_terminal(kept.error().message, false));
+    }
     printed = print_results(options, *file, given);
   }
   if (!stored || options.save) {

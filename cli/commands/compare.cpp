@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "cli/analysis/fail_condition.h"
@@ -16,6 +15,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/compare/compare_warnings.h"
 #include "cli/commands/compare/compared_recording.h"
+#include "cli/commands/compared_names.h"
 #include "cli/commands/report/report_arguments.h"
 #include "cli/commands/standard_output.h"
 #include "cli/commands/text_options.h"
@@ -79,30 +79,6 @@ struct Arguments {
   bool json = false;
 };
 
-/// At commas, unless that is the name of a file.
-Result<std::vector<std::filesystem::path>> split_files(const std::string& word) {
-  std::error_code ignored;
-  if (std::filesystem::exists(word, ignored)) {
-    return std::vector<std::filesystem::path>{word};
-  }
-  std::vector<std::filesystem::path> files;
-  for (std::size_t begin = 0; begin <= word.size();) {
-    const std::size_t end = std::min(word.find(',', begin), word.size());
-    if (end == begin) {
-      return fail(ErrorCode::kUsage, fmt::format("'{}' has an empty name in it", word));
-    }
-    std::filesystem::path file = word.substr(begin, end - begin);
-    if (std::find(files.begin(), files.end(), file) != files.end()) {
-      return fail(
-          ErrorCode::kUsage,
-          fmt::format("{} is named twice: a recording is no repeat of itself", file.string()));
-    }
-    files.push_back(std::move(file));
-    begin = end + 1;
-  }
-  return files;
-}
-
 /// Words that are not options, and the values of --fail-on: cxxopts splits both at commas.
 struct Words {
   std::vector<std::string> files;
@@ -146,11 +122,11 @@ Status take_words(const Words& words, Arguments& arguments) {
                             words.files.size(), words.files.size() == 1 ? "is" : "are"));
   }
   for (std::size_t side = 0; side < arguments.sides.size(); ++side) {
-    Result<std::vector<std::filesystem::path>> files = split_files(words.files[side]);
-    if (!files) {
-      return tl::unexpected<Error>(files.error());
+    const Result<std::vector<std::string>> names = split_compared_names(words.files[side]);
+    if (!names) {
+      return tl::unexpected<Error>(names.error());
     }
-    arguments.sides.at(side) = std::move(*files);
+    arguments.sides.at(side).assign(names->begin(), names->end());
   }
   for (const std::string& text : words.conditions) {
     Result<analysis::FailCondition> condition = analysis::parse_fail_condition(text);
@@ -280,16 +256,7 @@ Result<int> print_comparison(const Arguments& wanted) {
 }  // namespace
 
 Result<int> run_compare(const std::vector<std::string>& arguments) {
-  const Result<std::optional<Arguments>> parsed = parse(arguments);
-  if (!parsed) {
-    return tl::unexpected<Error>(parsed.error());
-  }
-  const std::optional<Arguments>& wanted = *parsed;
-  if (!wanted) {
-    fmt::print("{}", kHelp);
-    return 0;
-  }
-  return print_comparison(*wanted);
+  return run_or_help(parse(arguments), kHelp, print_comparison);
 }
 
 }  // namespace gputrace::commands

@@ -6,6 +6,7 @@
 
 #include "cli/commands/arguments.h"
 #include "cli/commands/bench/machine_folder.h"
+#include "cli/commands/calibration/calibration_summary.h"
 #include "cli/commands/command.h"
 #include "cli/commands/list/kept_sessions.h"
 #include "cli/commands/list/list_output.h"
@@ -67,6 +68,7 @@ ListedSession look_at(const std::filesystem::path& file) {
     session.broken = results.error().message;
     return session;
   }
+  std::erase_if(*results, is_summary);
   session.results = std::move(*results);
   return session;
 }

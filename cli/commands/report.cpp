@@ -8,7 +8,11 @@
 #include <utility>
 
 #include "cli/commands/arguments.h"
+#include "cli/commands/bench/bench_documents.h"
 #include "cli/commands/bench/machine_folder.h"
+#include "cli/commands/bench/result_file.h"
+#include "cli/commands/calibration/calibration_summary.h"
+#include "cli/commands/calibration/stimulated_points.h"
 #include "cli/commands/command.h"
 #include "cli/commands/report/background_files.h"
 #include "cli/commands/report/machine_report.h"
@@ -184,16 +188,33 @@ Result<std::filesystem::path> session_path(const Arguments& arguments) {
   return sessions_folder().and_then(newest_session);
 }
 
+Status print_results(const store::SessionReader& session,
+                     const std::vector<store::ResultRun>& results, const Arguments& wanted) {
+  const analysis::BenchRun run = bench_run(results.front());
+  // The samples are those of one run.
+  const Result<analysis::StimulusMatrix> matrix =
+      results.size() == 1 ? stimulus_matrix_of(session, &run) : analysis::StimulusMatrix();
+  if (!matrix) {
+    return tl::unexpected<Error>(matrix.error());
+  }
+  return write_stdout(wanted.json ? results_json(results, *matrix)
+                                  : results_text(results, *matrix, wanted.text) + "\n");
+}
+
 Status print_session(const store::SessionReader& session, const std::filesystem::path& path,
                      const regdb::RegisterDatabase& regdb, const Arguments& wanted) {
   // Those of a recording are a summary of a calibration, which the report itself looks for.
-  const Result<std::vector<store::ResultRun>> results =
+  Result<std::vector<store::ResultRun>> results =
       store::describes_machine(session.description().kind) ? session.results()
                                                            : std::vector<store::ResultRun>();
   if (!results) {
     return tl::unexpected<Error>(results.error());
   }
+  std::erase_if(*results, is_summary);
   const bool of_machine = !results->empty();
+  if (of_machine && wanted.html && session.description().kind == store::SessionKind::kBench) {
+    return write_bench_page(bench_run(results->front()), *wanted.html);
+  }
   if (of_machine && wanted.html && !session.span()) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} has results and no recording, of which a page would be; "
@@ -201,8 +222,7 @@ Status print_session(const store::SessionReader& session, const std::filesystem:
                             path.string()));
   }
   if (of_machine && !wanted.html) {
-    const Status printed = write_stdout(wanted.json ? results_json(*results)
-                                                    : results_text(*results, wanted.text) + "\n");
+    const Status printed = print_results(session, *results, wanted);
     if (!printed || wanted.json || !session.span()) {
       return printed;
     }
@@ -277,16 +297,7 @@ Result<int> print_report(const Arguments& wanted) {
 }  // namespace
 
 Result<int> run_report(const std::vector<std::string>& arguments) {
-  const Result<std::optional<Arguments>> parsed = parse(arguments);
-  if (!parsed) {
-    return tl::unexpected<Error>(parsed.error());
-  }
-  const std::optional<Arguments>& wanted = *parsed;
-  if (!wanted) {
-    fmt::print("{}", kHelp);
-    return 0;
-  }
-  return print_report(*wanted);
+  return run_or_help(parse(arguments), kHelp, print_report);
 }
 
 }  // namespace gputrace::commands

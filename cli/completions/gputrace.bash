@@ -3,7 +3,8 @@
 # Prints the options of a subcommand.
 _gputrace_options() {
   case $1 in
-    bench) echo "--device --gpu --quick --json --no-save --color --ascii --help" ;;
+    bench) echo "--device --gpu --quick --json --svg --html --no-save --color --ascii --help" ;;
+    bench-compare) echo "--fail-on --json --color --ascii --help" ;;
     calibrate) echo "--device --gpu --quick --validate --calibration --json --no-save --color --ascii --help" ;;
     compare) echo "--fail-on --from --to --all --json --regdb --color --ascii --help" ;;
     decode) echo "--gc --list --gpu-metrics --sysfs --json --regdb --help" ;;
@@ -83,8 +84,16 @@ _gputrace() {
   if _gputrace_value "$option" "$word"; then
     return
   fi
-  if [[ $word == -* ]]; then
+  if [[ $command == bench && ${COMP_WORDS[2]-} == compare && $COMP_CWORD -gt 2 ]]; then
+    if [[ $word == -* ]]; then
+      mapfile -t COMPREPLY < <(compgen -W "$(_gputrace_options bench-compare)" -- "$word")
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+  elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_gputrace_options "$command")" -- "$word")
+  elif [[ $command == bench ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "all list compare alu parallel latency stride bandwidth atomics c2c occupancy local icache lbm md rays copy host fill texture" -- "$word")
   elif [[ $command == report || $command == compare || $command == sql || $command == import ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi

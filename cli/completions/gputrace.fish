@@ -28,10 +28,12 @@ complete -c gputrace -n '__fish_seen_subcommand_from bench' -l device -x -d 'Vul
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l gpu -x -d 'The GPU to sample, or a simulated one'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l quick -d 'Seconds a test instead of minutes'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l svg -x -a '(__fish_complete_directories)' -d 'Write drawings into a folder'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -l html -r -F -d 'Write a page for browsers'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l no-save -d 'Store nothing'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l color -x -a 'always never auto' -d 'Colours'
 complete -c gputrace -n '__fish_seen_subcommand_from bench' -l ascii -d 'Nothing beyond ASCII'
-complete -c gputrace -n '__fish_seen_subcommand_from bench' -a 'all list latency atomics occupancy fill texture'
+complete -c gputrace -n '__fish_seen_subcommand_from bench' -a 'all list compare alu parallel latency stride bandwidth atomics c2c occupancy local icache lbm md rays copy host fill texture'
 
 complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l device -x -d 'Vulkan device'
 complete -c gputrace -n '__fish_seen_subcommand_from calibrate' -l gpu -x -d 'The GPU to sample, or a simulated one'

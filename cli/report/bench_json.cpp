@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/analysis/roofline.h"
+#include "cli/report/stimulus_json.h"
+
 namespace gputrace::report {
 namespace {
 
@@ -212,7 +215,8 @@ std::string_view status_name(TestStatus status) {
   return "failed";
 }
 
-std::string render_bench_json(const BenchRun& run, JsonLayout layout) {
+std::string render_bench_json(const BenchRun& run, JsonLayout layout,
+                              const analysis::StimulusMatrix* matrix) {
   Json json{{"schema", "gputrace.bench/1"},
             {"device", device_json(run.device)},
             {"env",
@@ -226,6 +230,8 @@ std::string render_bench_json(const BenchRun& run, JsonLayout layout) {
   for (const TestResult& test : run.tests) {
     json["tests"].push_back(test_json(test));
   }
+  json["warnings"] = analysis::make_roofline(run).warnings;
+  json["stimulus_matrix"] = matrix != nullptr ? Json::parse(stimulus_json(*matrix)) : Json(nullptr);
   const int indent = layout == JsonLayout::kIndented ? 2 : -1;
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

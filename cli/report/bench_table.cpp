@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/report/bench_curve_table.h"
 #include "cli/report/bench_json.h"
+#include "cli/report/bench_plot.h"
 #include "cli/report/bench_text.h"
 
 namespace gputrace::report {
@@ -29,10 +31,6 @@ std::string figure_or_nothing(const std::optional<double>& value) {
 
 std::string whole_or_nothing(const std::optional<double>& value) {
   return value ? fmt::format("{:.0f}", *value) : std::string();
-}
-
-std::string axis_text(const TestResult& test, double x) {
-  return test.axis_unit == "B" ? format_bytes(x) : fmt::format("{:g}", x);
 }
 
 std::string spread_text(const BenchPoint& point) {
@@ -72,7 +70,7 @@ Row heading(const TestResult& test) {
 }
 
 Row row_of(const TestResult& test, const BenchPoint& point) {
-  return {axis_text(test, point.x),
+  return {axis_text(test.axis_unit, point.x),
           point.median ? format_figure(*point.median) : "-",
           spread_text(point),
           point.samples > 0 ? fmt::format("{}", point.samples) : std::string(),
@@ -118,6 +116,10 @@ std::string lay_out(const Row& row, const std::vector<std::size_t>& widths,
 }  // namespace
 
 void append_bench_table(Page& page, const TestResult& test) {
+  if (has_curves(test)) {
+    append_curve_table(page, test);
+    return;
+  }
   std::vector<Row> rows{heading(test)};
   for (const BenchSeries& series : test.series) {
     for (const BenchPoint& point : series.points) {
@@ -139,7 +141,8 @@ void append_bench_table(Page& page, const TestResult& test) {
     name_width = std::max(name_width, display_width(page.safe(series.name)));
     most_points = std::max(most_points, series.points.size());
   }
-  const bool names_in_rows = most_points == 1;
+  constexpr std::size_t kFewPoints = 3;
+  const bool names_in_rows = most_points <= kFewPoints && name_width > 0;
   const std::vector<std::size_t> widths = widths_of(rows);
   // Two spaces between columns, one where the page is too narrow.
   std::size_t total = names_in_rows ? name_width + 2 : 2;
@@ -161,7 +164,7 @@ void append_bench_table(Page& page, const TestResult& test) {
       page.line("  " + name);
     }
     for (const BenchPoint& point : series.points) {
-      page.line(row_line(name, rows[next++]));
+      page.line(row_line(&point == series.points.data() ? name : "", rows[next++]));
       if (!point.why.empty() && point.why != told && point.why != test.why) {
         page.paragraph(page.safe("      " + point.why), 6, Ink::kCaution);
         told = point.why;

@@ -8,61 +8,30 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/report/bench_json.h"
+#include "cli/report/bench_plot.h"
 #include "cli/report/bench_table.h"
+#include "cli/report/bench_text_plot.h"
+#include "cli/report/bench_words.h"
 #include "cli/report/text_format.h"
 
 namespace gputrace::report {
 namespace {
 
 using analysis::BenchRun;
-using analysis::CountCheck;
 using analysis::DerivedValue;
-using analysis::Proof;
 using analysis::TestResult;
 using analysis::TestStatus;
 
-std::string_view proof_word(Proof proof) {
-  switch (proof) {
-    case Proof::kPassed:
-      return "passed";
-    case Proof::kFailed:
-      return "FAILED";
-    case Proof::kNotDone:
-      break;
-  }
-  return "not done";
-}
+constexpr std::size_t kMostFigures = 8;
+constexpr std::size_t kMostAnswers = 3;
+constexpr std::size_t kSummaryFrom = 5;
 
 void append_device(Page& page, const BenchRun& run) {
   if (run.device.simulated) {
     page.line("SIMULATED: a model of a GPU made these figures; none was measured.", Ink::kCaution);
   }
   page.line(page.safe(run.device.name), Ink::kBold);
-  std::vector<std::string> facts;
-  if (!run.device.driver.empty()) {
-    facts.push_back(run.device.driver_info.empty()
-                        ? run.device.driver
-                        : fmt::format("{}, {}", run.device.driver, run.device.driver_info));
-  }
-  if (run.device.pci) {
-    facts.push_back(*run.device.pci);
-  }
-  if (!run.device.subgroup_sizes.empty()) {
-    facts.push_back(fmt::format("subgroups of {}", fmt::join(run.device.subgroup_sizes, ", ")));
-  }
-  if (run.clock_mhz) {
-    facts.push_back(fmt::format("{:.0f} MHz", *run.clock_mhz));
-  }
-  if (run.power_w) {
-    facts.push_back(fmt::format("{:.1f} W", *run.power_w));
-  }
-  if (run.temperature_c) {
-    facts.push_back(fmt::format("{:.0f} C", *run.temperature_c));
-  }
-  if (run.quick) {
-    facts.emplace_back("a quick run");
-  }
+  const std::vector<std::string> facts = device_facts(run);
   if (!facts.empty()) {
     page.paragraph(page.safe(fmt::format("{}", fmt::join(facts, "; "))), 0, Ink::kDim);
   }
@@ -71,83 +40,71 @@ void append_device(Page& page, const BenchRun& run) {
   }
 }
 
-/// How the counts of the formulas compare with the code; each that does not agree by name.
-void append_counts(Page& page, const std::vector<CountCheck>& counts) {
-  std::size_t agree = 0;
-  std::size_t hidden = 0;
-  for (const CountCheck& count : counts) {
-    if (!count.isa) {
-      ++hidden;
-    } else if (*count.isa == count.formula) {
-      ++agree;
-    } else {
-      page.paragraph(fmt::format("  {}: {} {} a trip by the formula, {} in the driver's code",
-                                 page.safe(count.kernel), format_figure(count.formula),
-                                 page.safe(count.operation), format_figure(*count.isa)),
-                     4, Ink::kCaution);
-    }
-  }
-  if (agree > 0) {
-    page.line(fmt::format("  {} of {} counts are found in the driver's code as the formulas say",
-                          agree, counts.size()),
-              Ink::kDim);
-  }
-  if (hidden > 0) {
-    page.line(
-        fmt::format("  {} counts cannot be checked: the driver does not show its code", hidden),
-        Ink::kDim);
+void append_answers(Page& page, const TestResult& test) {
+  for (const std::string& answer : answers_of(test)) {
+    page.paragraph(page.safe("  " + answer), 4);
   }
 }
 
-void append_derived(Page& page, const std::vector<DerivedValue>& values) {
-  for (const DerivedValue& derived : values) {
-    const bool bytes = derived.unit == "B";
-    const auto figure = [&](double value) {
-      return bytes ? format_bytes(value) : format_figure(value);
-    };
-    std::string text = fmt::format("  {}: {}", derived.what, figure(derived.value));
-    if (!bytes && !derived.unit.empty()) {
-      text += " " + derived.unit;
+/// Figures that stand beside the points; of many of them the ends.
+void append_other_figures(Page& page, const std::vector<DerivedValue>& values) {
+  std::vector<const DerivedValue*> others;
+  for (const DerivedValue& value : values) {
+    if (!is_answer(value)) {
+      others.push_back(&value);
     }
-    if (derived.lower && derived.upper) {
-      text += fmt::format(" ({} .. {})", figure(*derived.lower), figure(*derived.upper));
+  }
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const bool shown = others.size() <= kMostFigures || i < kMostFigures / 2 ||
+                       i + kMostFigures / 2 >= others.size();
+    if (shown) {
+      page.paragraph(page.safe("  " + derived_text(*others[i], true)), 4);
+    } else if (i == kMostFigures / 2) {
+      page.line(fmt::format("  ... {} more", others.size() - kMostFigures), Ink::kDim);
     }
-    if (!derived.confidence.empty()) {
-      text += ", " + derived.confidence;
+  }
+}
+
+void append_proofs(Page& page, const TestResult& test) {
+  if (const std::string proofs = proof_sentence(test); !proofs.empty()) {
+    page.line("  " + proofs);
+  }
+  const CountSentences counts = count_sentences(test.counts);
+  for (const std::string& text : counts.differing) {
+    page.paragraph("  " + page.safe(text), 4, Ink::kCaution);
+  }
+  for (const std::string& text : counts.others) {
+    page.line("  " + text, Ink::kDim);
+  }
+}
+
+/// Of many tests the answers together, before the details of each.
+void append_summary(Page& page, const BenchRun& run) {
+  const std::vector<std::string> kinds = kinds_of(run);
+  if (kinds.size() < kSummaryFrom) {
+    return;
+  }
+  page.line();
+  for (const std::string& kind : kinds) {
+    const std::vector<std::string> answers = best_answers(run, kind);
+    for (std::size_t i = 0; i < std::min(answers.size(), kMostAnswers); ++i) {
+      page.entry(i == 0 ? page.safe(kind) : "", page.safe(answers[i]));
     }
-    if (!derived.by.empty()) {
-      text += "; " + derived.by;
-    }
-    page.paragraph(page.safe(text), 4);
   }
 }
 
 void append_test(Page& page, const TestResult& test) {
-  std::string title = test.id;
-  if (!test.unit.empty()) {
-    title += ": " + test.unit;
-  }
-  if (!test.axis.empty()) {
-    title += " by " + test.axis;
-  }
-  if (!test.axis_unit.empty() && test.axis_unit != "B") {
-    title += fmt::format(" ({})", test.axis_unit);
-  }
   page.line();
-  page.line(page.safe(title), Ink::kBold);
-  if (test.status != TestStatus::kOk) {
-    page.paragraph(page.safe(fmt::format("  {}: {}", status_name(test.status),
-                                         test.why.empty() ? "no reason is known" : test.why)),
-                   4, Ink::kCaution);
+  page.line(page.safe(test_title(test)), Ink::kBold);
+  if (const std::string status = status_sentence(test); !status.empty()) {
+    page.paragraph(page.safe("  " + status), 4,
+                   test.status == TestStatus::kOk ? Ink::kDim : Ink::kCaution);
   }
+  append_answers(page, test);
+  append_text_plot(page, bench_plot_of(test));
   append_bench_table(page, test);
-  append_derived(page, test.derived);
-  if (test.result != Proof::kNotDone || test.isa != Proof::kNotDone ||
-      test.rate != Proof::kNotDone) {
-    page.line(fmt::format("  Proofs: result {}, ISA {}, rate {}", proof_word(test.result),
-                          proof_word(test.isa), proof_word(test.rate)));
-  }
-  append_counts(page, test.counts);
+  append_other_figures(page, test.derived);
+  append_proofs(page, test);
 }
 
 }  // namespace
@@ -187,6 +144,7 @@ std::string format_bytes(double bytes) {
 std::string render_bench_text(const BenchRun& run, const TextOptions& options) {
   Page page(options);
   append_device(page, run);
+  append_summary(page, run);
   for (const TestResult& test : run.tests) {
     append_test(page, test);
   }

@@ -21,15 +21,6 @@ namespace {
 /// The page stays under 2 MB for an hour of 40 units with this much of JSON beside their pictures.
 constexpr std::size_t kJsonBudget = 150'000;
 
-std::string_view asset(std::string_view name) {
-  for (const auto& [file, text] : embedded_page_assets()) {
-    if (file == name) {
-      return text;
-    }
-  }
-  return {};
-}
-
 /// No "<" can end the element, and JSON has "<" in strings only.
 std::string inert_json(std::string_view json) {
   std::string result;
@@ -80,8 +71,8 @@ void add_head(HtmlPage& page, const Report& report) {
            safe(clip(escape_for_terminal(title_of(report), false), 80)));
   page.raw("<script>document.documentElement.className='js'</script>\n<style>\n");
   page.raw(class_colours_css());
-  page.raw(asset("report.css"));
-  page.raw(asset("uPlot.min.css"));
+  page.raw(page_asset("report.css"));
+  page.raw(page_asset("uPlot.min.css"));
   page.raw("</style>\n");
   page.raw(kRooflineStyle);
   page.raw("</head>\n");
@@ -94,23 +85,32 @@ void add_scripts(HtmlPage& page, const Report& report) {
     page.raw(inert_json(json));
     page.raw("</script>\n");
   }
-  if (!report.timeline || asset("uPlot.iife.min.js").empty()) {
+  if (!report.timeline || page_asset("uPlot.iife.min.js").empty()) {
     return;
   }
   add_time_line_data(page, report);
   page.raw("<!-- uPlot draws the time line. Its licence:\n");
-  page.raw(asset("LICENSE"));
+  page.raw(page_asset("LICENSE"));
   page.raw("-->\n<script>");
-  page.raw(asset("uPlot.iife.min.js"));
+  page.raw(page_asset("uPlot.iife.min.js"));
   page.raw("</script>\n<script>");
-  page.raw(asset("report.js"));
+  page.raw(page_asset("report.js"));
   page.raw("</script>\n");
 }
 
 }  // namespace
 
+std::string_view page_asset(std::string_view name) {
+  for (const auto& [file, text] : embedded_page_assets()) {
+    if (file == name) {
+      return text;
+    }
+  }
+  return {};
+}
+
 bool html_has_plots() {
-  return !asset("uPlot.iife.min.js").empty();
+  return !page_asset("uPlot.iife.min.js").empty();
 }
 
 std::string prose(std::string_view text) {

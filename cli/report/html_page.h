@@ -40,6 +40,9 @@ class HtmlPage {
 /// The same for text only, with `commands` set apart.
 [[nodiscard]] std::string prose(std::string_view text);
 
+/// A file of cli/report/assets, or of uPlot; empty for one that this build has not.
+[[nodiscard]] std::string_view page_asset(std::string_view name);
+
 /// What the page shows, seconds from the session's start.
 struct PageSpan {
   double start_s = 0;

@@ -51,6 +51,7 @@ class Drawing {
     draw_points();
     out_ += draw_phases(plot_.phases, frame_, labels_);
     draw_ridges();
+    label_points();
     label_ceilings();
     if (!plot_.phases.empty()) {
       keep_roof_free();
@@ -228,7 +229,8 @@ class Drawing {
       const double x = px(point.intensity);
       const double y = py(point.gflops);
       if (point.lower && point.upper && py(*point.lower) - py(*point.upper) > 2 * kPointRadius) {
-        line("bar", x, py(*point.lower), x, py(*point.upper));
+        line("bar", x, std::min(py(*point.lower), frame_.bottom), x,
+             std::max(py(*point.upper), frame_.top));
       }
       add("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}: {} FLOP/B, {} "
           "GFLOPS{}</title></circle>\n",
@@ -236,6 +238,25 @@ class Drawing {
           format_three_digits(point.intensity), format_three_digits(point.gflops),
           point.suspect ? " (suspect)" : "");
       labels_.keep_free(x, y, kPointRadius);
+    }
+  }
+
+  /// Workloads. A sweep has one name for all of its points.
+  void label_points() {
+    for (const analysis::RooflinePoint& point : drawn_.points) {
+      if (std::ranges::count(drawn_.points, point.label, &analysis::RooflinePoint::label) > 1) {
+        continue;
+      }
+      const double x = px(point.intensity);
+      const double y = py(point.gflops);
+      const double width = LabelPlacer::width_of(point.label);
+      label(point.label, {{x + 6, y + 4, 0},
+                          {x - 6 - width, y + 4, 0},
+                          {x + 6, y + 16, 0},
+                          {x - width / 2, y + 18, 0},
+                          {x + 6, y - 8, 0},
+                          {x - 6 - width, y + 16, 0},
+                          {x - width / 2, y - 10, 0}});
     }
   }
 

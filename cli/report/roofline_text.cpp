@@ -337,6 +337,9 @@ std::string render_roofline_text(const RooflinePlot& plot, const TextOptions& op
         std::any_of(points.begin(), points.end(), [](const auto& point) { return point.suspect; });
     page.line(suspects ? "  o measured  ? suspect: a proof failed" : "  o measured");
   }
+  for (const std::string& warning : plot.roofline.warnings) {
+    page.paragraph(page.safe("  ! " + warning), 4, Ink::kCaution);
+  }
   append_ridges(page, plot.roofline);
   return page.take();
 }

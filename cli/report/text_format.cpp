@@ -153,6 +153,10 @@ std::string Page::paint(Ink ink, std::string_view text) const {
   return painter_.paint(ink, text);
 }
 
+std::string Page::paint(int colour, std::string_view text) const {
+  return painter_.paint(colour, text);
+}
+
 std::string Page::letter(analysis::Bottleneck bottleneck) const {
   const ClassStyle& style = class_style(bottleneck);
   return painter_.paint(style.terminal_colour, std::string_view(&style.text_letter, 1));

@@ -65,6 +65,9 @@ class Page {
   /// The same for our own words, whose few characters beyond ASCII have a spelling within it.
   [[nodiscard]] std::string words(std::string_view text) const;
   [[nodiscard]] std::string paint(Ink ink, std::string_view text) const;
+  /// `colour` as Painter has it.
+  [[nodiscard]] std::string paint(int colour, std::string_view text) const;
+  [[nodiscard]] bool ascii() const { return ascii_; }
   /// The class's letter in its colour.
   [[nodiscard]] std::string letter(analysis::Bottleneck bottleneck) const;
 

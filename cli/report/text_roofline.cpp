@@ -55,7 +55,9 @@ void append_positions(Page& page, const Report& report) {
                        : std::string(start.size() + 2, ' ') + lines[i]);
     }
     for (const std::string& note : phase.position->notes) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+      // What is said of the whole calibration follows below.
+      const bool is_said = report.machine && note == report.machine->fit.why;
+      if (!is_said && std::find(notes.begin(), notes.end(), note) == notes.end()) {
         notes.push_back(note);
       }
     }

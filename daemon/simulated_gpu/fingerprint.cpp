@@ -28,30 +28,33 @@ void add(Hash& hash, const GpuDescription& gpu) {
   const auto& [cus, engines, max_clock, min_clock, flops, dram_peak, dram_pure, dram_turnaround,
                dram_random, dram_latency, dram_tail, acknowledge, write_buffer, l0_fill, l0_lines,
                gl1_width, gl2_width, l0_size, gl1_size, gl2_size, l0_latency, gl1_latency,
-               gl2_latency, code_size, code_fetch, spi, spi_interpolated, primitives, raster, depth,
-               rop, exports, waves, tlb1, tlb2, walk, hold, spread, base_w, dram_w, gbps_w,
-               dynamic_w, floor, knee, slope] = gpu;
+               gl2_latency, scalar_size, scalar_latency, filter, local_size, local_granule,
+               local_width, local_atomics, local_latency, code_size, code_fetch, spi,
+               spi_interpolated, primitives, raster, depth, rop, exports, waves, tlb1, tlb2, walk,
+               hold, spread, base_w, dram_w, gbps_w, dynamic_w, floor, knee, slope] = gpu;
   hash.add(cus, engines, max_clock, min_clock, flops, dram_peak, dram_pure, dram_turnaround,
            dram_random, dram_latency, dram_tail, acknowledge, write_buffer, l0_fill, l0_lines,
            gl1_width, gl2_width, l0_size, gl1_size, gl2_size, l0_latency, gl1_latency, gl2_latency);
+  hash.add(scalar_size, scalar_latency, filter, local_size, local_granule, local_width,
+           local_atomics, local_latency);
   hash.add(code_size, code_fetch, spi, spi_interpolated, primitives, raster, depth, rop, exports,
            waves, tlb1, tlb2, walk, hold, spread, base_w, dram_w, gbps_w, dynamic_w, floor, knee,
            slope);
 }
 
 void add(Hash& hash, const VectorMemoryStep& step) {
-  const auto& [lines, sectors, cycles, l0, gl1, gl2, random, tlb] = step;
-  hash.add(lines, sectors, cycles, l0, gl1, gl2, random, tlb);
+  const auto& [lines, sectors, cycles, l0, gl1, gl2, random, tlb, path, filter] = step;
+  hash.add(lines, sectors, cycles, l0, gl1, gl2, random, tlb, static_cast<int>(path), filter);
 }
 
 void add(Hash& hash, const Pass& pass) {
-  const auto& [pixel, threads, group, steps, read, store, flops, issue, code, waves, groups,
-               command, triangles, draws, vertex, colour_write, colour_read, depth, colour_share,
-               depth_share, interpolants] = pass;
+  const auto& [pixel, threads, group, steps, read, store, store_gl2, local, group_local, flops,
+               issue, code, waves, groups, command, triangles, draws, vertex, colour_write,
+               colour_read, depth, colour_share, depth_share, interpolants] = pass;
   add(hash, read);
-  hash.add(pixel, threads, group, steps, store, flops, issue, code, waves, groups, command,
-           triangles, draws, vertex, colour_write, colour_read, depth, colour_share, depth_share,
-           interpolants);
+  hash.add(pixel, threads, group, steps, store, store_gl2, local, group_local, flops, issue, code,
+           waves, groups, command, triangles, draws, vertex, colour_write, colour_read, depth,
+           colour_share, depth_share, interpolants);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace gputrace::simulated_gpu {
 
 /// Raise when the network's rules change: tapes computed by the old ones are then not used.
-inline constexpr std::uint64_t kModelVersion = 3;
+inline constexpr std::uint64_t kModelVersion = 5;
 
 [[nodiscard]] std::uint64_t fingerprint(const GpuDescription& gpu, const Workload& workload,
                                         const SignalOptions& options);

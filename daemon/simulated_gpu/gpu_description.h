@@ -42,6 +42,16 @@ struct GpuDescription {
   double gl1_latency_clk = 50;
   double gl2_latency_clk = 98;
 
+  double scalar_cache_kib = 16;    // [P] shared by two CUs; a chase of one wave has it to itself
+  double scalar_latency_clk = 50;  // [A]
+  double texture_filter_clk = 30;  // [A] what sampling adds to a fetch
+
+  double local_kib = 64;                 // [P] a CU
+  double local_granule_bytes = 1024;     // [P] radv_shader_info of gfx10.3 and later
+  double local_bytes_per_clk_cu = 128;   // [P] 32 banks
+  double local_atomics_per_clk_cu = 16;  // [P] 32 a clk and WGP
+  double local_latency_clk = 60;         // [A]
+
   double instruction_cache_kib = 32;                // [P]
   double instruction_fetch_bytes_per_clk_cu = 6.4;  // [C] AI 64 at 54 W: code past the cache
 

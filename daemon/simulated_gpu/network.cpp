@@ -21,7 +21,8 @@ Network::Network(const GpuDescription& gpu, double clock_ghz, Random random, boo
       clock_ghz_(clock_ghz),
       random_(random),
       busy_(gpu.busy_hold_clk / clock_ghz, recording),
-      l0_fill_(static_cast<std::size_t>(gpu.compute_units)) {}
+      l0_fill_(static_cast<std::size_t>(gpu.compute_units)),
+      local_(static_cast<std::size_t>(gpu.compute_units)) {}
 
 void Network::begin_pass(const Pass& pass) {
   const VectorMemoryStep& step = pass.read;
@@ -29,8 +30,8 @@ void Network::begin_pass(const Pass& pass) {
   const double read =
       step.lines * step.l0_miss * step.gl1_miss * step.gl2_miss * kLineBytes * pass.steps +
       pass.colour_read_bytes * pass.colour_dram_share + depth_bytes;
-  const double written =
-      pass.store_bytes + pass.colour_write_bytes * pass.colour_dram_share + depth_bytes;
+  const double written = pass.store_bytes * pass.store_gl2_miss +
+                         pass.colour_write_bytes * pass.colour_dram_share + depth_bytes;
   const double share = read + written > 0 ? read / (read + written) : 1;
   // Changing between reads and writes costs the bus most at an even mix.
   dram_efficiency_ = gpu_.dram_pure_efficiency - gpu_.dram_turnaround * share * (1 - share);
@@ -66,11 +67,6 @@ double Network::access_lines(const LineRequest& request) {
                              clk(request.lines * request.line_bytes / gpu_.gl1_bytes_per_clk)) +
                   clk(gpu_.gl1_latency_clk) / 2;
   const int gl1_misses = random_.round_to_mean(request.lines * request.gl1_miss);
-  if (request.tlb_misses > 0) {
-    const double walk_ns = random_.uniform() < 0.5 ? gpu_.page_walk_ns : 0;
-    busy_.add(Unit::kUtcl2, request.arrival_ns, request.arrival_ns + gpu_.tlb2_ns + walk_ns);
-    at_gl2 += gpu_.tlb2_ns;
-  }
   double returned = at_gl2;
   if (gl1_misses > 0) {
     const double at_dram =
@@ -91,13 +87,23 @@ double Network::access_lines(const LineRequest& request) {
   return returned;
 }
 
+double Network::translate(double arrival_ns, double misses) {
+  if (random_.round_to_mean(misses) == 0) {
+    return arrival_ns;
+  }
+  const double walk_ns = random_.uniform() < 0.5 ? gpu_.page_walk_ns : 0;
+  busy_.add(Unit::kUtcl2, arrival_ns, arrival_ns + gpu_.tlb2_ns + walk_ns);
+  return arrival_ns + gpu_.tlb2_ns;
+}
+
 double Network::vector_read(double arrival_ns, int cu, const VectorMemoryStep& step, int threads) {
   const auto unit = static_cast<std::size_t>(cu);
   const double lines = step.lines * threads;
   const double service_ns =
       clk(std::max(step.address_cycles * threads, lines / gpu_.l0_lines_per_clk_cu));
   done_.ta_busy_ns += service_ns;
-  const double looked_up = texture_addresser[unit].serve(now_ns, arrival_ns, service_ns);
+  const double looked_up = translate(texture_addresser[unit].serve(now_ns, arrival_ns, service_ns),
+                                     step.tlb_misses * threads);
   double returned = looked_up + clk(gpu_.l0_latency_clk);
   // Neighbours miss together: without clumps the waves of a frame march in step.
   const double clump = step.l0_miss < 0.5 && !step.random ? random_.exponential(1) : 1;
@@ -114,15 +120,32 @@ double Network::vector_read(double arrival_ns, int cu, const VectorMemoryStep& s
          .lines = l0_misses,
          .gl1_miss = step.gl1_miss,
          .gl2_miss = step.gl2_miss,
-         .tlb_misses = random_.round_to_mean(step.tlb_misses * threads),
          .line_bytes = std::min(kLineBytes, step.sectors / step.lines * kSectorBytes)});
     returned = std::max(filled, below) + clk(gpu_.l0_latency_clk);
     busy_.add(Unit::kUtcl1, looked_up, below);
   }
+  returned += clk(step.filter_clk);
   busy_.add(Unit::kTa, arrival_ns, returned);
   // L0 sits inside TA's interval: TA hands over the address and formats the data [A].
   busy_.add(Unit::kTcp, arrival_ns + clk(8), returned - clk(4));
   return returned;
+}
+
+double Network::scalar_read(double arrival_ns, const VectorMemoryStep& step) {
+  const double looked_up = translate(arrival_ns, step.tlb_misses) + clk(gpu_.scalar_latency_clk);
+  if (random_.round_to_mean(step.l0_miss) == 0) {
+    return looked_up;
+  }
+  return access_lines({.arrival_ns = looked_up,
+                       .lines = 1,
+                       .gl1_miss = step.gl1_miss,
+                       .gl2_miss = step.gl2_miss,
+                       .line_bytes = kSectorBytes});
+}
+
+double Network::local_access(double arrival_ns, int cu, double cycles) {
+  return local_[static_cast<std::size_t>(cu)].serve(now_ns, arrival_ns, clk(cycles)) +
+         clk(gpu_.local_latency_clk);
 }
 
 }  // namespace gputrace::simulated_gpu

@@ -41,7 +41,6 @@ struct LineRequest {
   int lines = 0;
   double gl1_miss = 1;
   double gl2_miss = 1;
-  int tlb_misses = 0;
   bool write = false;
   double line_bytes = kLineBytes;  ///< taken from GL1 for each line
 };
@@ -58,10 +57,18 @@ class Network {
   /// How long L2's buffer of writes takes to drain when full.
   [[nodiscard]] double write_buffer_ns() const { return gpu_.write_buffer_bytes / dram_gbps(); }
 
+  /// When the address is known. L0 is looked up with physical addresses: translation comes first,
+  /// also of what L0 holds (UTCL1 in "Vector L1 cache", ROCm Compute Profiler's manual; RDNA's
+  /// counters call it UTCL0: TCP_PERF_SEL_UTCL0_*, SQC_PERF_SEL_DCACHE_UTCL0_* in navi10_enum.h).
+  double translate(double arrival_ns, double misses);
   /// Through GL1, GL2 and EA; returns when data (or the acknowledgement) is back at the requester.
   double access_lines(const LineRequest& request);
   /// A vector read of `threads` lanes of compute unit `cu`, through TA and L0.
   double vector_read(double arrival_ns, int cu, const VectorMemoryStep& step, int threads);
+  /// One line for a whole wave, past TA and L0: only what lies behind them is busy.
+  double scalar_read(double arrival_ns, const VectorMemoryStep& step);
+  /// Local memory of compute unit `cu`, for so many of its cycles. No bit shows it.
+  double local_access(double arrival_ns, int cu, double cycles);
 
   [[nodiscard]] const GpuDescription& gpu() const { return gpu_; }
   [[nodiscard]] BusyRecorder& busy() { return busy_; }
@@ -87,6 +94,7 @@ class Network {
   WorkDone done_;
   double dram_efficiency_ = 1;
   std::vector<Server> l0_fill_;
+  std::vector<Server> local_;
   Server gl1_;
   Server gl2_;
   Server dram_;

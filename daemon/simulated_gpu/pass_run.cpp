@@ -23,6 +23,18 @@ double issue_rate(const GpuDescription& gpu, const Pass& pass) {
   return std::min(rate, gpu.instruction_fetch_bytes_per_clk_cu / 8 * 128);
 }
 
+/// What registers, slots and local memory leave room for.
+int groups_on_a_cu(const GpuDescription& gpu, const Pass& pass, int waves_per_group) {
+  const int by_slots = 2 * std::min(pass.waves_per_simd, gpu.waves_per_simd) / waves_per_group;
+  if (!(pass.group_local_bytes > 0)) {
+    return std::max(1, by_slots);
+  }
+  const double taken =
+      std::ceil(pass.group_local_bytes / gpu.local_granule_bytes) * gpu.local_granule_bytes;
+  const int by_local = static_cast<int>(gpu.local_kib * 1024 / taken);
+  return std::max(1, std::min(by_slots, by_local));
+}
+
 }  // namespace
 
 PassRun::PassRun(Network& network, const Pass& pass, double begin_ns,
@@ -36,8 +48,7 @@ PassRun::PassRun(Network& network, const Pass& pass, double begin_ns,
       wave_threads_(std::min(pass.group_threads, kWaveThreads)),
       waves_per_group_(pass.group_threads / wave_threads_),
       groups_(std::max(1, static_cast<int>(std::lround(pass.threads / pass.group_threads)))),
-      groups_per_cu_(std::max(
-          1, 2 * std::min(pass.waves_per_simd, network.gpu().waves_per_simd) / waves_per_group_)),
+      groups_per_cu_(groups_on_a_cu(network.gpu(), pass, waves_per_group_)),
       max_groups_in_flight_(pass.max_groups > 0 ? pass.max_groups
                                                 : groups_per_cu_ * network.gpu().compute_units),
       flops_per_clk_cu_(issue_rate(network.gpu(), pass)),
@@ -156,9 +167,7 @@ void PassRun::hold_quads(double launch_ns) {
 
 double PassRun::advance(const WaveEvent& event) {
   if (event.step % 2 == 0) {
-    return pass_.read.lines > 0
-               ? network_.vector_read(event.time_ns, event.cu, pass_.read, wave_threads_)
-               : event.time_ns;
+    return read(event);
   }
   if (simd_ns_ <= 0) {
     return event.time_ns;
@@ -173,6 +182,19 @@ double PassRun::advance(const WaveEvent& event) {
       service_ns / 2 * flops_per_clk_cu_ / (gpu.dual_issue_flops_per_clk_cu * pass_.issue_share);
   const auto simd = 2 * static_cast<std::size_t>(event.cu) + (event.wave % 2 == 0 ? 0 : 1);
   return network_.simd[simd].serve(network_.now_ns, event.time_ns, service_ns);
+}
+
+double PassRun::read(const WaveEvent& event) {
+  double done_ns = event.time_ns;
+  if (pass_.read.lines > 0) {
+    done_ns = pass_.read.path == ReadPath::kScalar
+                  ? network_.scalar_read(done_ns, pass_.read)
+                  : network_.vector_read(done_ns, event.cu, pass_.read, wave_threads_);
+  }
+  if (pass_.local_cycles > 0) {
+    done_ns = network_.local_access(done_ns, event.cu, pass_.local_cycles * wave_threads_);
+  }
+  return done_ns;
 }
 
 void PassRun::finish(const WaveEvent& event) {
@@ -206,13 +228,14 @@ double PassRun::store(const WaveEvent& event) {
   const double bytes = pass_.store_bytes * wave_threads_;
   const double service_ns = network_.clk(bytes / kSectorBytes);
   network_.done().ta_busy_ns += service_ns;
-  const double sent_ns = network_.texture_addresser[static_cast<std::size_t>(event.cu)].serve(
-      network_.now_ns, event.time_ns, service_ns);
+  const double sent_ns =
+      network_.translate(network_.texture_addresser[static_cast<std::size_t>(event.cu)].serve(
+                             network_.now_ns, event.time_ns, service_ns),
+                         pass_.read.tlb_misses * wave_threads_);
   const int lines = network_.random().round_to_mean(bytes / kLineBytes);
-  const int tlb_misses = network_.random().round_to_mean(pass_.read.tlb_misses * wave_threads_);
   const double accepted_ns = network_.access_lines({.arrival_ns = sent_ns,
                                                     .lines = std::max(1, lines),
-                                                    .tlb_misses = tlb_misses,
+                                                    .gl2_miss = pass_.store_gl2_miss,
                                                     .write = true});
   // A store holds TA and L0 until L2 accepts it: in the published table TA equals TCP in all rows.
   network_.busy().add(Unit::kTa, event.time_ns, accepted_ns + network_.clk(4));

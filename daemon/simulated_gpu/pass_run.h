@@ -39,6 +39,7 @@ class PassRun {
   [[nodiscard]] int free_compute_unit() const;
   void hold_quads(double launch_ns);
   double advance(const WaveEvent& event);
+  double read(const WaveEvent& event);
   void finish(const WaveEvent& event);
   double store(const WaveEvent& event);
   double export_pixels(const WaveEvent& event);

@@ -26,7 +26,7 @@ struct Cut {
   double begin_ns = 0;     ///< of the body
   double end_ns = 0;
   double body_share = 0;  ///< of the run work that ends inside the body
-  std::uint32_t repeats = 0;
+  double repeats = 0;     ///< a whole number in what is recorded
 };
 
 double group_limit(const Workload& workload, const Pass& pass, bool recording) {
@@ -85,9 +85,10 @@ void shorten(Pass& pass, const GpuDescription& gpu, const Workload& workload, bo
   pass.draws = std::max(1.0, pass.draws / cut.work_factor);
 }
 
-/// The body is the middle of the time, less so much of its end that whole repeats of it give all of
-/// the work.
-Status place_body(Cut& cut, double begin_ns, double end_ns, std::vector<FinishedStep>& finished) {
+/// The body is the middle of the time. `whole`: repeats are counted, and so much of its end is left
+/// out that they give all of the work; a dispatch whose rounds of waves differ then seems shorter.
+Status place_body(Cut& cut, double begin_ns, double end_ns, bool whole,
+                  std::vector<FinishedStep>& finished) {
   std::sort(finished.begin(), finished.end(),
             [](const FinishedStep& a, const FinishedStep& b) { return a.time_ns < b.time_ns; });
   cut.begin_ns = begin_ns + kBodyBegin * (end_ns - begin_ns);
@@ -110,6 +111,11 @@ Status place_body(Cut& cut, double begin_ns, double end_ns, std::vector<Finished
   if (!(repeats < std::numeric_limits<std::uint32_t>::max())) {
     return fail(ErrorCode::kInvalidArgument, "the dispatch is too long to be simulated");
   }
+  if (!whole) {
+    cut.repeats = missing / inside;
+    cut.body_share = inside / all;
+    return {};
+  }
   double counted = 0;
   for (const FinishedStep& step : finished) {
     if (step.time_ns < cut.begin_ns) {
@@ -124,7 +130,7 @@ Status place_body(Cut& cut, double begin_ns, double end_ns, std::vector<Finished
   if (cut.end_ns - cut.begin_ns < 2) {
     return {};  // so little is missing that the tape's nanoseconds cannot show it
   }
-  cut.repeats = static_cast<std::uint32_t>(repeats);
+  cut.repeats = repeats;
   cut.body_share = counted / all;
   return {};
 }
@@ -153,7 +159,9 @@ Result<Period> run_period(const GpuDescription& gpu, const Workload& workload,
     const double begin_ns = time_ns;
     time_ns = PassRun(network, pass, begin_ns, finished).run();
     if (cut.work_factor > 1) {
-      if (auto placed = place_body(cut, begin_ns, time_ns, finished); !placed) {
+      // Of stimuli the time is what is asked for, to a small part of a run.
+      const bool whole = options.record_tape || workload.max_wave_steps <= 0;
+      if (auto placed = place_body(cut, begin_ns, time_ns, whole, finished); !placed) {
         return tl::unexpected(placed.error());
       }
     }
@@ -178,7 +186,7 @@ Result<Period> run_period(const GpuDescription& gpu, const Workload& workload,
                                        {.length_ns = static_cast<std::uint32_t>(recorded_ns) + 1,
                                         .body_begin_ns = static_cast<std::uint32_t>(cut.begin_ns),
                                         .body_end_ns = static_cast<std::uint32_t>(cut.end_ns),
-                                        .repeats = cut.repeats});
+                                        .repeats = static_cast<std::uint32_t>(cut.repeats)});
   }
   return period;
 }

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "daemon/simulated_gpu/fingerprint.h"
-#include "daemon/simulated_gpu/json_members.h"
+#include "daemon/simulated_gpu/stimulus_reader.h"
 
 namespace gputrace::simulated_gpu {
 
@@ -24,103 +22,6 @@ constexpr double kWaveStepsPerCu = 1400;
 constexpr double kMaxStepBytes = 1024;
 /// Fetches of pixels are few; more of them share a step.
 constexpr int kMaxPixelSteps = 64;
-
-enum class Access { kNone, kStream, kResident, kRandom, kChase, kTexture, kRandomTexture, kAtomic };
-
-constexpr std::array<std::pair<std::string_view, Access>, 8> kAccesses = {{
-    {"none", Access::kNone},
-    {"stream", Access::kStream},
-    {"resident", Access::kResident},
-    {"random", Access::kRandom},
-    {"chase", Access::kChase},
-    {"texture", Access::kTexture},
-    {"random_texture", Access::kRandomTexture},
-    {"atomic", Access::kAtomic},
-}};
-
-/// Shares of 256 operations a clk and CU, the peak of dual-issued fp32, that code reaches. vkpeak:
-/// its published figures of a 780M, at the boost clock of 2.7 GHz.
-constexpr std::array<std::pair<std::string_view, double>, 6> kIssueShares = {{
-    {"fp32", 0.588},        // [C] 4,700 GFLOPS at 2.6 GHz
-    {"fp16_packed", 0.75},  // [C] vkpeak fp16-vec4: 6,224 GFLOPS
-    {"fp64", 1.0 / 64},     // [C] vkpeak fp64-scalar: 130 GFLOPS
-    {"int32", 0.1},         // [C] vkpeak int32-scalar, multiply and add: 830 GIOPS
-    {"int8_dot", 1.6},  // [A] 64 lanes of four multiply-adds, 0.8 of which vkpeak's fp32 reaches
-    {"matrix", 1.8},    // [C] vkpeak fp16-matrix: 14,942 GFLOPS
-}};
-
-struct Stimulus {
-  bool pixels = false;
-  double threads = 0;
-  double launches = 1;
-  int group_threads = 0;
-  int waves_per_simd = 0;
-  int max_groups = 0;
-  double steps = 1;
-  double issue_share = 0;
-  double flops = 0;
-  Access access = Access::kNone;
-  double read_bytes = 0;
-  double written_bytes = 0;
-  double footprint_bytes = 0;
-  double code_bytes = 0;
-  double fetches = 0;
-  bool bilinear = false;
-  double overdraw = 1;
-};
-
-template <class Value, std::size_t N>
-Value choose(JsonMembers& members, const char* key,
-             const std::array<std::pair<std::string_view, Value>, N>& known) {
-  const std::string name = members.text(key, std::string(known.front().first));
-  const auto* const found = std::find_if(known.begin(), known.end(),
-                                         [&](const auto& item) { return item.first == name; });
-  if (found == known.end()) {
-    std::string names;
-    for (const auto& item : known) {
-      names += (names.empty() ? "" : ", ") + std::string(item.first);
-    }
-    members.complain(key, "must be one of " + names);
-    return known.front().second;
-  }
-  return found->second;
-}
-
-Result<Stimulus> read_stimulus(const nlohmann::json& document) {
-  JsonMembers members(document, "");
-  constexpr NumberRange kBytes{0, 1e9};
-  Stimulus stimulus;
-  members.text("kernel", "");
-  stimulus.pixels = members.boolean("pixels", false);
-  stimulus.threads = members.number("threads", 0, {1, 1e12});
-  if (members.find("threads") == nullptr) {
-    members.complain("threads", "must be a number from 1 to 1e12");
-  }
-  stimulus.launches = members.integer("launches", 1, {1, 1e6});
-  stimulus.group_threads = members.integer("group_threads", 0, {0, 1024});
-  stimulus.waves_per_simd = members.integer("waves_per_simd", 0, {0, 64});
-  stimulus.max_groups = members.integer("max_groups", 0, {0, 1e6});
-  stimulus.steps = members.number("steps", 1, {0, 1e9});
-  stimulus.issue_share = choose(members, "arithmetic", kIssueShares);
-  stimulus.flops = members.number("flops", 0, {0, 1e12});
-  stimulus.access = choose(members, "access", kAccesses);
-  stimulus.read_bytes = members.number("read_bytes", 0, kBytes);
-  stimulus.written_bytes = members.number("written_bytes", 0, kBytes);
-  members.number("dram_bytes", 0, {0, 1e12});  // what the kernel states; the model finds its own
-  stimulus.footprint_bytes = members.number("footprint_bytes", 0, {0, 1e13});
-  stimulus.code_bytes = members.number("code_bytes", 0, {0, 1e9});
-  stimulus.fetches = members.number("fetches", 0, {0, 1e5});
-  stimulus.bilinear = members.boolean("bilinear", false);
-  stimulus.overdraw = members.number("overdraw", 1, {0, 1e6});
-  if (stimulus.access != Access::kNone && stimulus.access != Access::kStream &&
-      !(stimulus.footprint_bytes >= 1)) {
-    members.complain("footprint_bytes", "must be at least 1 with this access");
-  }
-  if (auto finished = members.finish(); !finished) {
-    return tl::unexpected(finished.error());
-  }
-  return stimulus;
-}
 
 /// Texels of a block that lies together: as square as a power of two allows, the wider side first.
 struct Block {
@@ -156,11 +57,18 @@ class PassMaker {
     pass_.max_groups = stimulus_.max_groups;
     place_threads();
     place_steps();
-    pass_.read = read_of_a_step();
+    pass_.group_local_bytes = stimulus_.group_local_bytes;
+    pass_.local_cycles = local_cycles_of_a_step();
+    if (stimulus_.path != ReadFrom::kLocal) {
+      pass_.read = read_of_a_step();
+      pass_.read.path = stimulus_.path == ReadFrom::kScalar ? ReadPath::kScalar : ReadPath::kVector;
+      pass_.read.filter_clk = stimulus_.path == ReadFrom::kSampled ? gpu_.texture_filter_clk : 0;
+    }
     if (stimulus_.pixels) {
       write_pixels();
     } else if (stimulus_.access != Access::kAtomic) {
       pass_.store_bytes = stimulus_.written_bytes;
+      pass_.store_gl2_miss = gl2_miss_of_stores();
       steps_that_write();
     }
     return pass_;
@@ -204,8 +112,30 @@ class PassMaker {
     }
   }
 
+  /// Lanes that meet at one bank, or at one word with atomics, are served one after the other.
+  [[nodiscard]] double local_cycles_of_a_step() const {
+    const double own_bytes = stimulus_.path == ReadFrom::kLocal && stimulus_.access != Access::kNone
+                                 ? stimulus_.read_bytes + stimulus_.written_bytes
+                                 : 0;
+    const double bytes = (own_bytes + stimulus_.local_bytes) / pass_.steps;
+    const double in_turn = std::min(stimulus_.sharers, double{kWaveThreads});
+    if (stimulus_.path == ReadFrom::kLocal && stimulus_.access == Access::kAtomic) {
+      constexpr double kWordBytes = 4;
+      return bytes / kWordBytes / gpu_.local_atomics_per_clk_cu * in_turn;
+    }
+    return bytes / gpu_.local_bytes_per_clk_cu * in_turn;
+  }
+
   [[nodiscard]] double miss(double kib) const {
     return std::max(0.0, 1 - kib * 1024 / stimulus_.footprint_bytes);
+  }
+
+  /// L0 writes through and GL1 is read only; GL2 keeps what is written until it needs the room
+  /// ("RDNA Architecture", AMD 2019, the cache hierarchy). What is written over and over within its
+  /// size does not reach DRAM.
+  [[nodiscard]] double gl2_miss_of_stores() const {
+    const bool again = stimulus_.access == Access::kResident || stimulus_.access == Access::kRandom;
+    return again && stimulus_.footprint_bytes > 0 ? miss(gpu_.gl2_kib) : 1;
   }
 
   [[nodiscard]] VectorMemoryStep random_places(double lines, double sectors, double cycles) const {
@@ -231,7 +161,7 @@ class PassMaker {
         break;
       }
       case Access::kChase:
-        step = random_places(1, 1, 0.25);  // each thread follows a pointer of its own
+        step = chase();
         break;
       case Access::kTexture:
         step = coherent_fetches();
@@ -242,6 +172,26 @@ class PassMaker {
       case Access::kAtomic:
         step = atomics();
         break;
+    }
+    return step;
+  }
+
+  /// Each thread follows a pointer of its own. Nodes farther apart than a line leave what lies
+  /// between them out of the caches, and farther than a page out of the TLB's reach.
+  [[nodiscard]] VectorMemoryStep chase() const {
+    const double nodes = stimulus_.footprint_bytes / std::max(stimulus_.stride_bytes, 1.0);
+    const double touched_bytes = stimulus_.stride_bytes > kLineBytes
+                                     ? std::max(1.0, nodes) * kLineBytes
+                                     : stimulus_.footprint_bytes;
+    VectorMemoryStep step = random_read(gpu_, touched_bytes / 1024, 1, 1, 0.25);
+    const double pages = stimulus_.stride_bytes > kPageBytes
+                             ? std::max(1.0, nodes)
+                             : stimulus_.footprint_bytes / kPageBytes;
+    step.tlb_misses = std::max(0.0, 1 - gpu_.tlb1_reach_kib * 1024 / kPageBytes / pages);
+    if (stimulus_.path == ReadFrom::kScalar) {
+      const double gl1 = step.l0_miss * step.gl1_miss;
+      step.l0_miss = std::max(0.0, 1 - gpu_.scalar_cache_kib * 1024 / touched_bytes);
+      step.gl1_miss = step.l0_miss > 0 ? gl1 / step.l0_miss : 0;
     }
     return step;
   }

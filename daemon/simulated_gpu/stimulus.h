@@ -25,10 +25,15 @@ struct PlayedStimulus {
 ///   group_threads (256; a multiple of 64, or less) | steps 1: dependent memory steps a thread
 ///   waves_per_simd, max_groups: limits on what is in flight; 0 = none
 ///   flops: a thread, operations of integers | code_bytes 0 = fits the instruction cache
-///   arithmetic "fp32" | "fp16_packed" | "fp64" | "int32" | "int8_dot" | "matrix"
+///   arithmetic "fp32" | "fp32_special" | "fp16" | "fp16_packed" | "fp64" | "int16" |
+///     "int16_packed" | "int24" | "int32" | "int32_add" | "int64" | "int8_dot" | "matrix"
+///   path "vector" | "scalar" | "constant" | "texel" | "image" | "sampled" | "local"
 ///   access "none" | "stream" | "resident" | "random" | "chase" | "texture" | "random_texture" |
 ///     "atomic"
 ///   read_bytes, written_bytes: a thread | footprint_bytes: all but none and stream need it
+///   stride_bytes: of a chase, from node to node; 0 = 64 bytes or less
+///   local_bytes: a thread, in local memory | group_local_bytes: a group takes of it
+///   sharers 1: threads that meet at one word with atomics, lanes at one bank of local memory
 ///   dram_bytes: a thread; for those who read the mark, nothing is played of it
 ///   fetches, bilinear false: of textures | overdraw 1: layers of pixels over each other
 /// How the model reads them is said in stimulus.cpp and docs/methodology.md.

@@ -5,7 +5,6 @@
 namespace gputrace::simulated_gpu {
 
 VectorMemoryStep stream_read(double bytes) {
-  constexpr double kPageBytes = 65536;
   VectorMemoryStep step;
   step.lines = bytes / kLineBytes;
   step.sectors = bytes / kSectorBytes;

@@ -12,6 +12,12 @@ namespace gputrace::simulated_gpu {
 inline constexpr double kLineBytes = 128;   ///< RDNA cache line
 inline constexpr double kSectorBytes = 64;  ///< what a miss of L0 asks for
 inline constexpr int kWaveThreads = 64;
+inline constexpr double kPageBytes = 65536;  ///< [A] what an entry of the first TLB covers
+
+enum class ReadPath {
+  kVector,
+  kScalar,  ///< one line for the whole wave; TA and L0 do not see it
+};
 
 /// One dependent memory step of a wave. Amounts are per thread.
 struct VectorMemoryStep {
@@ -22,7 +28,9 @@ struct VectorMemoryStep {
   double gl1_miss = 1;
   double gl2_miss = 1;
   bool random = false;    ///< misses come evenly instead of in clumps
-  double tlb_misses = 0;  ///< of the first level
+  double tlb_misses = 0;  ///< of the first level, whatever the caches hold
+  ReadPath path = ReadPath::kVector;
+  double filter_clk = 0;  ///< that a sampler adds
 };
 
 /// A dispatch, or a render pass.
@@ -32,7 +40,10 @@ struct Pass {
   int group_threads = 256;  ///< that start together
   int steps = 1;            ///< dependent memory steps, each followed by its share of the FLOPs
   VectorMemoryStep read;
-  double store_bytes = 0;      ///< a thread, compute only
+  double store_bytes = 0;     ///< a thread, compute only
+  double store_gl2_miss = 1;  ///< of the stored bytes: what GL2 passes on to DRAM
+  double local_cycles = 0;    ///< of a CU's local memory, a thread and step; 0 = not used
+  double group_local_bytes = 0;
   double flops = 0;            ///< a thread
   double issue_share = 0.588;  ///< of dual issue that this code reaches [C 4,700 GFLOPS at 2.6 GHz]
   double code_kib = 4;

@@ -26,9 +26,35 @@ Result<BlockRow> read_header(const Statement& row, const StoredSegment& segment)
   return header;
 }
 
-/// The first block that does not end before a time, by its id. Blocks are in order of segment and
-/// time, as they were written; a file that is not may lose some to a span, and nothing else.
-/// Without this a look at a second of a day reads a page of every block.
+/// Whether the blocks of a segment stand together and in order of time, as they are written.
+class BlockOrder {
+ public:
+  explicit BlockOrder(std::int64_t segment) : segment_(segment) {}
+
+  /// Each row from the first one that is looked at.
+  [[nodiscard]] bool in_order(std::int64_t segment, std::int64_t start_ns, std::int64_t end_ns) {
+    if (segment != segment_) {
+      behind_ = inside_;
+      return true;
+    }
+    const bool fits = !behind_ && (!inside_ || (start_ns >= start_ns_ && end_ns >= end_ns_));
+    inside_ = true;
+    start_ns_ = start_ns;
+    end_ns_ = end_ns;
+    return fits;
+  }
+
+ private:
+  std::int64_t segment_;
+  bool inside_ = false;
+  bool behind_ = false;
+  std::int64_t start_ns_ = 0;
+  std::int64_t end_ns_ = 0;
+};
+
+/// The first block that does not end before a time, by its id: blocks are in order of segment and
+/// time, and BlockOrder refuses files that are not. Without this a look at a second of a day reads
+/// a page of every block.
 Result<std::int64_t> first_block(Database& database, const StoredSegment& segment,
                                  std::int64_t time_ns) {
   // Two queries: SQLite finds one end of an index at once, and both by reading everything.
@@ -73,8 +99,8 @@ Status for_each_stored_block(Database& database, const StoredSegment& segment,
                              std::optional<TimeSpan> span,
                              const std::function<Status(const StoredBlock&)>& visit) {
   Result<Statement> query = database.prepare(
-      "SELECT start_ns, end_ns, ticks, missed, dropped_ticks, summary, times, planes FROM blocks "
-      "WHERE id >= ? AND segment = ? AND end_ns > ? ORDER BY id");
+      "SELECT start_ns, end_ns, ticks, missed, dropped_ticks, summary, times, planes, segment "
+      "FROM blocks WHERE id >= ? ORDER BY id");
   if (!query) {
     return tl::unexpected<Error>(query.error());
   }
@@ -85,7 +111,8 @@ Status for_each_stored_block(Database& database, const StoredSegment& segment,
   if (!first) {
     return tl::unexpected<Error>(first.error());
   }
-  query->bind(1, *first).bind(2, segment.id).bind(3, span ? span->start_ns : -1);
+  query->bind(1, *first);
+  BlockOrder order(segment.id);
   for (;;) {
     const Result<bool> row = query->step();
     if (!row) {
@@ -93,6 +120,12 @@ Status for_each_stored_block(Database& database, const StoredSegment& segment,
     }
     if (!*row) {
       return {};
+    }
+    if (!order.in_order(query->integer(8), query->integer(0), query->integer(1))) {
+      return fail(ErrorCode::kCorrupt, "blocks of samples out of order");
+    }
+    if (query->integer(8) != segment.id || (span && query->integer(1) <= span->start_ns)) {
+      continue;
     }
     const Result<BlockRow> header = read_header(*query, segment);
     if (header && span && header->start_ns >= span->end_ns) {

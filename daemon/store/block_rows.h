@@ -1,4 +1,6 @@
 // Walks the stored blocks of one segment, in order, optionally only those that touch a time span.
+// Blocks out of order are an error: of a walk over all of them always, of a span where it sees
+// them.
 #pragma once
 
 #include <functional>

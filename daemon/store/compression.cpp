@@ -5,11 +5,6 @@
 
 namespace gputrace::store {
 
-namespace {
-// Chosen with tests/bench/bench_store_size: higher levels find no more in bit planes.
-constexpr int kLevel = 6;
-}  // namespace
-
 struct Compressor::Context {
   ZSTD_CCtx* zstd = ZSTD_createCCtx();
   Context() = default;
@@ -18,7 +13,7 @@ struct Compressor::Context {
   ~Context() { ZSTD_freeCCtx(zstd); }
 };
 
-Compressor::Compressor() : context_(std::make_unique<Context>()) {}
+Compressor::Compressor(int level) : context_(std::make_unique<Context>()), level_(level) {}
 Compressor::~Compressor() = default;
 Compressor::Compressor(Compressor&&) noexcept = default;
 Compressor& Compressor::operator=(Compressor&&) noexcept = default;
@@ -27,7 +22,7 @@ Result<std::vector<std::byte>> Compressor::compress(std::span<const std::byte> r
   std::vector<std::byte> blob(1 + ZSTD_compressBound(raw.size()));
   blob[0] = std::byte{kBlobVersion};
   const std::size_t size = ZSTD_compressCCtx(context_->zstd, blob.data() + 1, blob.size() - 1,
-                                             raw.data(), raw.size(), kLevel);
+                                             raw.data(), raw.size(), level_);
   if (ZSTD_isError(size) != 0) {
     return fail(ErrorCode::kIo,
                 fmt::format("cannot compress a sample block: {}", ZSTD_getErrorName(size)));

@@ -13,10 +13,14 @@
 namespace gputrace::store {
 
 inline constexpr std::uint8_t kBlobVersion = 1;
+/// Chosen with tests/bench/bench_store_size: higher levels find no more in bit planes.
+inline constexpr int kBlockLevel = 6;
+/// For what only memory holds.
+inline constexpr int kFastestLevel = 1;
 
 class Compressor {
  public:
-  Compressor();
+  explicit Compressor(int level = kBlockLevel);
   ~Compressor();
   Compressor(Compressor&&) noexcept;
   Compressor& operator=(Compressor&&) noexcept;
@@ -28,6 +32,7 @@ class Compressor {
  private:
   struct Context;
   std::unique_ptr<Context> context_;
+  int level_;
 };
 
 class Decompressor {

@@ -43,11 +43,6 @@ std::optional<SensorKind> parse_kind(std::string_view text) {
   return std::nullopt;
 }
 
-bool is_value_of(SensorKind kind, double value) {
-  return std::isfinite(value) && (kind != SensorKind::kBits ||
-                                  (value >= 0 && value <= kMaxBits && value == std::floor(value)));
-}
-
 std::int64_t count(std::uint64_t value) {
   return static_cast<std::int64_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
@@ -112,71 +107,12 @@ Result<SensorDescription> read_sensor(const Statement& row) {
   return sensor;
 }
 
-Result<SensorRun> read_run(const Statement& row, SensorKind kind) {
-  const std::int64_t start_ns = row.integer(1);
-  const std::int64_t span_ns = row.integer(2);
-  const std::int64_t readings = row.integer(3);
-  const double value = row.real(4);
-  if (start_ns < 0 || span_ns < 0 ||
-      span_ns > std::numeric_limits<std::int64_t>::max() - start_ns) {
-    return fail(ErrorCode::kCorrupt, "readings of a sensor at an impossible time");
-  }
-  if (readings < 1 || readings > std::numeric_limits<std::uint32_t>::max() ||
-      !is_value_of(kind, value)) {
-    return fail(ErrorCode::kCorrupt, "readings of a sensor with an impossible value or number");
-  }
-  return SensorRun{.start_ns = start_ns,
-                   .end_ns = start_ns + span_ns,
-                   .readings = static_cast<std::uint32_t>(readings),
-                   .value = value};
-}
-
-/// A day has millions of runs: looking up their series must cost next to nothing.
-class SeriesTable {
- public:
-  explicit SeriesTable(const std::vector<StoredSensorSource>& sources) {
-    for (const StoredSensorSource& source : sources) {
-      for (std::size_t i = 0; i < source.series.size(); ++i) {
-        const auto id = static_cast<std::size_t>(source.series[i]);
-        by_id_.resize(std::max(by_id_.size(), id + 1));
-        by_id_[id] = SensorRows::Series{source.source.sensors[i].kind, 0};
-      }
-    }
-  }
-  /// Null: no such series.
-  [[nodiscard]] SensorRows::Series* find(std::int64_t id) {
-    const auto index = static_cast<std::size_t>(id);  // a negative one is beyond the end
-    if (index >= by_id_.size()) {
-      return nullptr;
-    }
-    std::optional<SensorRows::Series>& series = by_id_[index];
-    return series ? &*series : nullptr;
-  }
-
- private:
-  std::vector<std::optional<SensorRows::Series>> by_id_;
-};
-
-/// The part of a run inside the span, which it touches. Its readings lie evenly between its ends.
-SensorRun cut(const SensorRun& run, const TimeSpan& span) {
-  SensorRun part = run;
-  part.start_ns = std::max(run.start_ns, span.start_ns);
-  part.end_ns = std::min(run.end_ns, span.end_ns);
-  if (run.readings < 2 || run.start_ns == run.end_ns) {
-    return part;
-  }
-  const double step_ns = static_cast<double>(run.end_ns - run.start_ns) / (run.readings - 1);
-  const auto readings_before = [&](std::int64_t time_ns) {
-    return time_ns > run.end_ns ? static_cast<double>(run.readings)
-                                : std::ceil(static_cast<double>(time_ns - run.start_ns) / step_ns);
-  };
-  part.readings = static_cast<std::uint32_t>(
-      std::clamp(readings_before(span.end_ns) - readings_before(part.start_ns), 1.0,
-                 static_cast<double>(run.readings)));
-  return part;
-}
-
 }  // namespace
+
+bool is_value_of(SensorKind kind, double value) {
+  return std::isfinite(value) && (kind != SensorKind::kBits ||
+                                  (value >= 0 && value <= kMaxBits && value == std::floor(value)));
+}
 
 SensorRows::SensorRows(Statement source, Statement sensor, Statement run, Statement totals)
     : insert_source_(std::move(source)),
@@ -338,43 +274,6 @@ Result<std::vector<StoredSensorSource>> load_sensor_sources(Database& database) 
     return tl::unexpected<Error>(status.error());
   }
   return sources;
-}
-
-Status for_each_run(Database& database, const std::vector<StoredSensorSource>& sources,
-                    std::optional<std::int64_t> only, std::optional<TimeSpan> span,
-                    const std::function<Status(std::int64_t, const SensorRun&)>& visit) {
-  SeriesTable known(sources);
-  Result<Statement> query = database.prepare(
-      only ? "SELECT series, start_ns, span_ns, readings, value FROM sensor_runs "
-             "WHERE series = ?1 ORDER BY id"
-           : "SELECT series, start_ns, span_ns, readings, value FROM sensor_runs ORDER BY id");
-  if (!query) {
-    return tl::unexpected<Error>(query.error());
-  }
-  if (only) {
-    query->bind(1, *only);
-  }
-  return for_each_row(*query, [&](const Statement& row) -> Status {
-    const std::int64_t id = row.integer(0);
-    SensorRows::Series* series = known.find(id);
-    if (series == nullptr) {
-      return fail(ErrorCode::kCorrupt, "readings of a sensor that is not described");
-    }
-    const Result<SensorRun> run = read_run(row, series->kind);
-    if (!run) {
-      return tl::unexpected<Error>(run.error());
-    }
-    if (run->start_ns < series->end_ns) {
-      return fail(ErrorCode::kCorrupt, "readings of a sensor out of order");
-    }
-    series->end_ns = run->end_ns;
-    if (!span) {
-      return visit(id, *run);
-    }
-    return run->end_ns < span->start_ns || run->start_ns >= span->end_ns
-               ? Status{}
-               : visit(id, cut(*run, *span));
-  });
 }
 
 }  // namespace gputrace::store

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/store/database.h"
+#include "daemon/store/kept_runs.h"
 #include "daemon/store/session.h"
 #include "daemon/store/session_reader.h"
 #include "daemon/store/session_writer.h"
@@ -16,6 +17,9 @@ namespace gputrace::store {
 
 /// Longest text of a sensor or a client that is written or believed.
 inline constexpr std::size_t kMaxSensorText = 4096;
+
+/// Whether a sensor of that kind can have it.
+[[nodiscard]] bool is_value_of(sampler::SensorKind kind, double value);
 
 class SensorRows {
  public:
@@ -46,9 +50,14 @@ class SensorRows {
 
 /// Every value is checked: the rows may come from a stranger.
 [[nodiscard]] Result<std::vector<StoredSensorSource>> load_sensor_sources(Database& database);
-/// `sources`: those of the file. `only`: one series. See SessionReader::for_each_sensor_run.
+/// `sources`: those of the file. `kept`: is filled by the first pass and read instead of the file
+/// by later ones. See SessionReader::for_each_sensor_run.
 Status for_each_run(Database& database, const std::vector<StoredSensorSource>& sources,
-                    std::optional<std::int64_t> only, std::optional<TimeSpan> span,
+                    std::optional<TimeSpan> span, KeptRuns& kept,
                     const std::function<Status(std::int64_t, const SensorRun&)>& visit);
+/// Those of one series, from the file.
+Status for_each_run_of(Database& database, const std::vector<StoredSensorSource>& sources,
+                       std::int64_t series, std::optional<TimeSpan> span,
+                       const std::function<Status(const SensorRun&)>& visit);
 
 }  // namespace gputrace::store

@@ -24,6 +24,9 @@ namespace {
 
 // Some 30 hours of one series at 100 Hz, of frames at 144 Hz: 300 MB.
 constexpr std::size_t kMaxInMemory = 12'000'000;
+/// Of sensor readings between passes: four hours of 15 series that never repeat a value, read ten
+/// times a second.
+constexpr std::size_t kMostKeptBytes = std::size_t{24} << 20U;
 
 tl::unexpected<Error> too_many(std::string_view what) {
   return fail(ErrorCode::kUnsupported,
@@ -45,8 +48,9 @@ Status for_each_frame(Database& database, const std::function<Status(const Frame
 }
 
 /// Of the sensors and frames.
-Result<std::optional<TimeSpan>> span_without_samples(
-    Database& database, const std::vector<StoredSensorSource>& sources) {
+Result<std::optional<TimeSpan>> span_without_samples(Database& database,
+                                                     const std::vector<StoredSensorSource>& sources,
+                                                     KeptRuns& kept) {
   std::optional<TimeSpan> span;
   const auto widen = [&](std::int64_t start_ns, std::int64_t end_ns) -> Status {
     span = span ? TimeSpan{std::min(span->start_ns, start_ns), std::max(span->end_ns, end_ns)}
@@ -54,7 +58,7 @@ Result<std::optional<TimeSpan>> span_without_samples(
     return {};
   };
   Status status = for_each_run(
-      database, sources, std::nullopt, std::nullopt,
+      database, sources, std::nullopt, kept,
       [&](std::int64_t, const SensorRun& run) { return widen(run.start_ns, run.end_ns + 1); });
   if (status) {
     status = for_each_frame(database, [&](const Frame& frame) {
@@ -94,6 +98,7 @@ struct SessionReader::Impl {
   std::vector<StoredSegment> segments = {};
   std::vector<std::vector<std::int64_t>> register_ids = {};
   std::vector<StoredSensorSource> sensor_sources = {};
+  KeptRuns kept_runs = KeptRuns(kMostKeptBytes);
 
   /// Whether it has their tables, and those of processes and frames.
   [[nodiscard]] bool has_sensors() const { return version >= 2; }
@@ -121,7 +126,8 @@ struct SessionReader::Impl {
     }
     sensor_sources = std::move(*sources);
     if (!span) {
-      const Result<std::optional<TimeSpan>> other = span_without_samples(database, sensor_sources);
+      const Result<std::optional<TimeSpan>> other =
+          span_without_samples(database, sensor_sources, kept_runs);
       if (!other) {
         return tl::unexpected<Error>(other.error());
       }
@@ -278,7 +284,7 @@ Status SessionReader::for_each_sensor_run(
     return {};
   }
   bool refused = false;
-  Status status = for_each_run(impl_->database, impl_->sensor_sources, std::nullopt, span,
+  Status status = for_each_run(impl_->database, impl_->sensor_sources, span, impl_->kept_runs,
                                [&](std::int64_t series, const SensorRun& run) {
                                  Status visited = visit(series, run);
                                  refused = !visited;
@@ -293,14 +299,14 @@ Result<std::vector<SensorRun>> SessionReader::sensor_runs(std::int64_t series,
   if (impl_->sensor_sources.empty()) {
     return runs;
   }
-  const Status status = for_each_run(impl_->database, impl_->sensor_sources, series, span,
-                                     [&](std::int64_t, const SensorRun& run) -> Status {
-                                       if (runs.size() == kMaxInMemory) {
-                                         return too_many("readings of one sensor");
-                                       }
-                                       runs.push_back(run);
-                                       return {};
-                                     });
+  const Status status = for_each_run_of(impl_->database, impl_->sensor_sources, series, span,
+                                        [&](const SensorRun& run) -> Status {
+                                          if (runs.size() == kMaxInMemory) {
+                                            return too_many("readings of one sensor");
+                                          }
+                                          runs.push_back(run);
+                                          return {};
+                                        });
   if (!status) {
     return impl_->cannot_read(status.error());
   }

@@ -19,13 +19,17 @@ struct TestContext {
   bool quick = false;
   /// Of an earlier test on this device, in place of measuring fp32 additions again.
   std::optional<double> additions_per_ns = std::nullopt;
+  /// Those of this run before this test; null = none.
+  const std::vector<analysis::TestResult>* earlier = nullptr;
 };
 
 struct BenchTest {
   std::string_view id;       ///< "fill"
   std::string_view summary;  ///< one line
   std::string_view needs;    ///< "buffer addresses"; empty = nothing
-  double quick_s = 0;        ///< about, on a GPU
+  /// Its share of a run on a GPU; a software rasteriser gets twice as much. Past it a test leaves
+  /// out the points that make its axes denser, and says so.
+  double quick_s = 0;
   double full_s = 0;
   /// One result for each table that the test prints. A missing feature is a skipped result, a lost
   /// device a failed one; the caller reopens the runner.

@@ -175,7 +175,9 @@ IsaCheck Check::run() {
     // Mesa's statistic exists since the compiler forms pairs: then none at all is a share of 0.
     const bool forms_pairs = tallies.has_pairs || (generation == isa::Generation::kRdna3 &&
                                                    executable_.statistic("VOPD").has_value());
-    take_shares(tallies.loops[*comparison.loop], forms_pairs);
+    const Tally& loop = tallies.loops[*comparison.loop];
+    check_.loop_instructions = static_cast<double>(loop.vector_instructions);
+    take_shares(loop, forms_pairs);
   }
   check_limits(generation);
   return finish();
@@ -183,8 +185,9 @@ IsaCheck Check::run() {
 
 IsaCheck Check::finish() {
   if (failures_.empty()) {
-    check_.proof = kernel_.formula.empty() ? analysis::Proof::kNotDone : analysis::Proof::kPassed;
-    check_.why = kernel_.formula.empty() ? "the kernel has no formula of instructions" : "";
+    const bool claims_nothing = kernel_.formula.empty() && kernel_.in_loops.empty();
+    check_.proof = claims_nothing ? analysis::Proof::kNotDone : analysis::Proof::kPassed;
+    check_.why = claims_nothing ? "the kernel has no formula of instructions" : "";
     return check_;
   }
   check_.proof = analysis::Proof::kFailed;

@@ -23,6 +23,7 @@ struct IsaCheck {
   std::optional<double> code_bytes;
   std::optional<double> vgprs;
   std::optional<double> waves_per_simd;     ///< of the kernel's own subgroup size
+  std::optional<double> loop_instructions;  ///< of vectors, in the loop that the formula is of
   std::optional<double> arithmetic_share;   ///< of the loop's vector instructions
   std::optional<double> dual_issued_share;  ///< of the loop's FMAs; absent without VOPD
 };

@@ -1,5 +1,7 @@
 #include "kernels/bench/kernel_case.h"
 
+#include "kernels/bench/runner.h"
+
 namespace gputrace::bench {
 namespace {
 
@@ -8,6 +10,10 @@ double submitted(const KernelCase& kernel, const Launch& launch, double per_trip
 }
 
 }  // namespace
+
+Result<Outputs> PreparedKernel::read_back() {
+  return fail(ErrorCode::kUnsupported, kernel().id + ": nothing executes, nothing is left behind");
+}
 
 double threads_of(const KernelCase& kernel, const Launch& launch) {
   if (kernel.target) {

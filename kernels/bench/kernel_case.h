@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "daemon/base/result.h"
 #include "kernels/bench/stimulus.h"
+#include "kernels/vulkan/acceleration_structure.h"
 #include "kernels/vulkan/image.h"
 #include "kernels/vulkan/work.h"
 
@@ -30,15 +32,29 @@ enum class Operation {
   kFmaF64,
   kAddF32,
   kMulF32,
+  kAddF16,
+  kMulF16,
+  kAddF64,
+  kMulF64,
   kMulAddI32,  ///< multiplications of int32
   kAddI32,
-  kDotI8,   ///< dot products of four
+  kMulI16,  ///< multiplications of int16, an addition with them or not
+  kAddI16,
+  kDotI8,  ///< dot products of four
+  kReciprocal,
+  kSquareRoot,
+  kReciprocalRoot,
+  kExponential,
+  kLogarithm,
+  kSine,
   kMatrix,  ///< matrix instructions
   kLoad16,  ///< vector loads of 16 bytes
   kLoad8,
   kLoad4,
+  kLoad2,
   kStore16,
   kStore4,
+  kStore2,
   kScalarLoad,
   kSharedLoad,
   kSharedStore,
@@ -46,12 +62,16 @@ enum class Operation {
   kExport,  ///< pixel exports
   kAtomic,
   kSharedAtomic,
+  kRayTest,  ///< of a ray with boxes or a triangle
 };
 
 struct OperationCount {
   Operation operation = Operation::kFmaF32;
   double per_trip = 0;  ///< in the loop
   double once = 0;      ///< outside of it
+  /// `per_trip` is the least that any device needs: what an operation is made of differs by GPU and
+  /// by driver.
+  bool at_least = false;
 };
 
 /// How much of a case is run at once.
@@ -61,7 +81,21 @@ struct Launch {
   std::uint32_t repeats = 1;  ///< dispatches or passes in one submission
 };
 
-enum class Requirement { kFp16, kFp64, kInt8Dot, kInt64, kMatrix, kBufferAddresses, kBcTextures };
+enum class Requirement {
+  kStorage16,
+  kRayQuery,
+  kFp16,
+  kFp64,
+  kInt8Dot,
+  kInt16,
+  kInt64,
+  kMatrix,
+  kBufferAddresses,
+  kBcTextures,
+  kShaderClock,
+  kFloatAtomics,
+  kSharedFloatAtomics
+};
 
 /// The contents of a buffer that the case needs. `fill` writes all of it before the first run.
 struct BufferNeed {
@@ -71,36 +105,56 @@ struct BufferNeed {
   /// In place of `fill`, for contents that hold addresses within this very buffer; needs
   /// Requirement::kBufferAddresses.
   std::function<void(std::span<std::byte>, std::uint64_t address)> fill_at = nullptr;
+  /// Cases that name the same object see one buffer, which the first of them fills and shaders only
+  /// read. It lives as long as the object.
+  std::shared_ptr<const void> shared = nullptr;
+  bool in_host_memory = false;  ///< else in the device's (vulkan::Device::create_host_buffer())
 };
 
 struct TextureNeed {
   vulkan::TextureDescription description;
   std::function<std::vector<std::byte>()> texels;
+  std::shared_ptr<const void> shared = nullptr;  ///< as of a buffer
 };
 
-/// What a case left behind: buffers in the order of KernelCase::buffers, or the target's texels.
+/// What a case left behind: buffers in the order of KernelCase::buffers, those empty that shaders
+/// only read (shared, uniform, texel); or the target's texels.
 struct Outputs {
   std::vector<std::vector<std::byte>> buffers;
   std::vector<std::byte> target;
 };
 
+/// Triangles that rays are asked about, at binding 7; needs Requirement::kRayQuery.
+struct SceneNeed {
+  std::function<vulkan::TriangleMesh()> mesh;
+};
+
 struct KernelCase {
   std::string id;           ///< unique: "peak.fp32.wave32", "sweep.n16", "bandwidth.read.16MiB"
   std::string description;  ///< one line
-  std::string_view shader;  ///< in shader_code(): "peak_fp32.comp"
+  std::string_view shader;  ///< in shader_code(): "sweep.comp", "alu_fp32.comp:FMA"
+  /// SPIR-V that was made at run time, in place of `shader`.
+  std::vector<std::uint32_t> code = {};
   std::vector<std::uint32_t> constants;
   std::uint32_t group_threads = 256;
   std::optional<std::uint32_t> subgroup_size;
   std::vector<Requirement> needs;
   std::vector<BufferNeed> buffers;
   std::optional<TextureNeed> texture;
+  std::optional<SceneNeed> scene = std::nullopt;
   std::optional<vulkan::TargetDescription> target;  ///< a pixel case
   bool blend = false;
   /// The push constants of a launch; buffers as they were made, for their addresses.
   std::function<vulkan::PushConstants(const Launch&, std::span<const vulkan::Buffer* const>)> push;
+  /// In place of `push`, for dispatches that differ: `step` counts those that the buffers have
+  /// seen.
+  std::function<vulkan::PushConstants(std::uint64_t step)> push_step = nullptr;
 
   std::vector<OperationCount> formula;  ///< a thread
-  double flops_per_trip = 0;            ///< a thread; operations, where they are of integers
+  /// In place of a formula, where how often something runs is decided while it runs, or by the
+  /// driver: each of these must be in a loop of the code.
+  std::vector<Operation> in_loops = {};
+  double flops_per_trip = 0;  ///< a thread; operations, where they are of integers
   double flops_once = 0;
   double read_bytes_per_trip = 0;  ///< a thread, as the program asks for them
   double read_bytes_once = 0;

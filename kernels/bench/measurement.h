@@ -35,6 +35,9 @@ struct MeasurementOptions {
   double point_limit_ns =
       4e9;  ///< a point that takes longer gets fewer samples, never below kFewestSamples
   std::uint64_t seed = 1;
+  /// On `clock`: the end of the test's share of the run. Points after it that only make an axis
+  /// denser are left out.
+  std::optional<std::int64_t> share_end_ns = std::nullopt;
   std::function<bool()> cancelled;  ///< Ctrl-C: what was measured stays
   std::function<void(std::size_t done, std::size_t of, double seconds_left)> progress;
   Clock* clock = nullptr;  ///< null = CLOCK_MONOTONIC

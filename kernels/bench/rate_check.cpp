@@ -12,6 +12,10 @@ namespace {
 double instructions_of(Operation operation) {
   switch (operation) {
     case Operation::kFmaF16:
+    case Operation::kAddF16:
+    case Operation::kMulF16:
+    case Operation::kMulI16:
+    case Operation::kAddI16:
       return 0.5;  // the formula counts both halves
     case Operation::kSample:
     case Operation::kExport:

@@ -208,7 +208,7 @@ class Roofline {
     std::vector<RooflineKernel> kernels;
     std::vector<RooflinePoint> points;
     for (const std::uint64_t bytes : working_sets(facts_, context_.quick)) {
-      kernels.push_back({.sized = cache_case(facts_, Stream::kRead, bytes)});
+      kernels.push_back({.sized = cache_case(facts_, Stream::kRead, {.bytes = bytes})});
       points.push_back({.kernel = kernels.size() - 1,
                         .label = kernels.back().sized.kernel.id,
                         .work = memory_work,

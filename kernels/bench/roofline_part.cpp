@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "kernels/bench/cases/additions.h"
@@ -69,21 +70,29 @@ class Measurement {
     std::stable_partition(order.begin(), order.end(), [&](std::size_t kernel) {
       return kernel >= kernels_.size() - additions_;
     });
-    const std::uint64_t budget = budget_bytes();
-    for (auto next = order.begin(); next != order.end();) {
-      std::uint64_t bytes = 0;
-      const auto first = next;
-      while (next != order.end() && (next == first || bytes + bytes_of(*next) <= budget)) {
-        bytes += bytes_of(*next);
-        prepare(*next++);
-      }
-      measure_prepared();
-      // Before a lost device is opened again nothing of it may be left.
-      std::ranges::for_each(proven_, [](auto& proven) { proven.reset(); });
-      if (progress_.lost && progress_.context.runner.reopen()) {
-        progress_.lost.reset();
+    std::set<unsigned> ranks;
+    for (const RooflinePoint& point : points_) {
+      ranks.insert(point.rank);
+    }
+    for (const unsigned rank : ranks) {
+      run_rank(rank, order);
+    }
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+      if (is_left_out_ && !entered_[p]) {
+        progress_.expect(-1);
       }
     }
+  }
+
+  /// Points of each of `tests` for which the share was spent.
+  [[nodiscard]] std::vector<std::size_t> left_out(std::size_t tests) const {
+    std::vector<std::size_t> counts(tests, 0);
+    for (std::size_t p = 0; is_left_out_ && p < points_.size(); ++p) {
+      if (!entered_[p] && !is_additions(p)) {
+        ++counts[points_[p].test];
+      }
+    }
+    return counts;
   }
 
   void enter(std::vector<TestResult>& tests) {
@@ -100,6 +109,35 @@ class Measurement {
     BenchPoint point;
     TestResult proofs;  ///< nothing but its proofs and counts
   };
+
+  /// As many kernels at a time as memory is for; one, where the share may be spent with each.
+  void run_rank(unsigned rank, std::span<const std::size_t> all) {
+    std::vector<std::size_t> order;
+    std::ranges::copy_if(all, std::back_inserter(order), [&](std::size_t kernel) {
+      return std::ranges::any_of(points_, [&](const RooflinePoint& point) {
+        return point.kernel == kernel && point.rank == rank;
+      });
+    });
+    const std::uint64_t budget = rank == 0 ? budget_bytes() : 0;
+    for (auto next = order.begin(); next != order.end();) {
+      is_left_out_ = is_left_out_ || (rank > 0 && progress_.share_is_spent());
+      if (is_left_out_) {
+        return;
+      }
+      std::uint64_t bytes = 0;
+      const auto first = next;
+      while (next != order.end() && (next == first || bytes + bytes_of(*next) <= budget)) {
+        bytes += bytes_of(*next);
+        prepare(*next++);
+      }
+      measure_prepared(rank);
+      // Before a lost device is opened again nothing of it may be left.
+      std::ranges::for_each(proven_, [](auto& proven) { proven.reset(); });
+      if (progress_.lost && progress_.context.runner.reopen()) {
+        progress_.lost.reset();
+      }
+    }
+  }
 
   void enter(std::size_t p, Entered& entered, TestResult& test) const {
     auto& points = series_of(test, points_[p].series).points;
@@ -144,19 +182,7 @@ class Measurement {
   }
 
   [[nodiscard]] std::uint64_t bytes_of(std::size_t kernel) const {
-    const KernelCase& needs = kernels_[kernel].sized.kernel;
-    std::uint64_t bytes = 0;
-    for (const BufferNeed& need : needs.buffers) {
-      bytes += need.bytes;
-    }
-    if (needs.target) {
-      bytes += vulkan::bytes_of(needs.target->format) * needs.target->width * needs.target->height;
-    }
-    if (needs.texture) {
-      const vulkan::TextureDescription& texture = needs.texture->description;
-      bytes += vulkan::bytes_of(texture.format) * texture.width * texture.height;
-    }
-    return bytes;
+    return memory_of(kernels_[kernel].sized.kernel);
   }
 
   [[nodiscard]] Launch launch_of(const RooflinePoint& point) const {
@@ -173,6 +199,9 @@ class Measurement {
   void prepare(std::size_t index) {
     RooflineKernel& kernel = kernels_[index];
     const auto point = std::ranges::find(points_, index, &RooflinePoint::kernel);
+    if (errors_[index]) {
+      return;  // of an earlier rank: it lacks what it lacked then
+    }
     errors_[index] = progress_.lost;
     while (point != points_.end() && !progress_.lost && !progress_.cancelled()) {
       Launch launch = launch_of(*point);
@@ -204,11 +233,14 @@ class Measurement {
   }
 
   /// All points whose kernels are ready, and those whose kernels cannot be.
-  void measure_prepared() {
+  void measure_prepared(unsigned rank) {
     std::vector<PlannedPoint> plan;
     std::vector<std::size_t> planned;
     for (std::size_t p = 0; p < points_.size(); ++p) {
       const RooflinePoint& point = points_[p];
+      if (point.rank != rank || entered_[p]) {
+        continue;
+      }
       const auto& ready = proven_[point.kernel];
       const bool runs = ready && ready->result != analysis::Proof::kFailed && !progress_.lost;
       if (runs) {
@@ -217,7 +249,7 @@ class Measurement {
                         .launch = launch_of(point),
                         .scale_trips = kernels_[point.kernel].sized.scale_trips,
                         .label = point.label});
-      } else if ((ready || errors_[point.kernel]) && !entered_[p]) {
+      } else if (ready || errors_[point.kernel]) {
         enter_unmeasured(p);
       }
     }
@@ -338,6 +370,7 @@ class Measurement {
   std::vector<RooflineKernel> kernels_;
   std::vector<RooflinePoint> points_;
   std::size_t additions_ = 0;  ///< so many points come first, and kernels last
+  bool is_left_out_ = false;   ///< what was not entered: the share was spent
   std::vector<std::optional<ProvenKernel>> proven_;
   std::vector<std::optional<Error>> errors_;
   std::vector<std::string> notes_;
@@ -346,45 +379,14 @@ class Measurement {
 
 }  // namespace
 
-double arithmetic_work(const KernelCase& kernel, const Launch& launch) {
-  return flops_of(kernel, launch);
-}
-
-double memory_work(const KernelCase& kernel, const Launch& launch) {
-  return read_bytes_of(kernel, launch) + written_bytes_of(kernel, launch);
-}
-
-void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
-                    const std::vector<RooflinePoint>& points, std::vector<TestResult>& tests) {
+std::vector<std::size_t> measure_points(RooflineProgress& progress,
+                                        std::vector<RooflineKernel> kernels,
+                                        const std::vector<RooflinePoint>& points,
+                                        std::vector<TestResult>& tests) {
   Measurement measurement(progress, std::move(kernels), points);
   measurement.run();
   measurement.enter(tests);
-}
-
-analysis::DerivedValue ceiling_of(const BenchPoint& point, std::string what, std::string unit,
-                                  std::string by) {
-  analysis::DerivedValue value;
-  value.what = std::move(what);
-  value.value = point.median.value_or(0);
-  value.lower = point.p5;
-  value.upper = point.p95;
-  value.unit = std::move(unit);
-  value.by = std::move(by);
-  return value;
-}
-
-const BenchPoint* best_point(const TestResult& test) {
-  const BenchPoint* best = nullptr;
-  double most = 0;
-  for (const BenchSeries& series : test.series) {
-    for (const BenchPoint& point : series.points) {
-      if (point.status == TestStatus::kOk && point.median.value_or(0) > most) {
-        best = &point;
-        most = point.median.value_or(0);
-      }
-    }
-  }
-  return best;
+  return measurement.left_out(tests.size());
 }
 
 }  // namespace gputrace::bench

@@ -23,6 +23,9 @@ using WorkOf = double (*)(const KernelCase& kernel, const Launch& launch);
 /// Bytes read and written.
 [[nodiscard]] double memory_work(const KernelCase& kernel, const Launch& launch);
 
+/// Buffers, texture and target, in bytes.
+[[nodiscard]] std::uint64_t memory_of(const KernelCase& kernel);
+
 struct RooflineKernel {
   SizedCase sized;
   std::uint64_t bytes = 0;  ///< that `smaller` made it with
@@ -41,6 +44,9 @@ struct RooflinePoint {
   std::string series;
   double x = 0;
   bool x_is_bytes = false;  ///< RooflineKernel::bytes, also of a smaller one, in place of `x`
+  /// As of for_each_point(): those of rank 0 are always measured, later ones while the test's share
+  /// lasts (MeasurementOptions::share_end_ns).
+  unsigned rank = 0;
 };
 
 /// State of one roofline: how far it is, and what later parts need of earlier ones.
@@ -48,6 +54,8 @@ class RooflineProgress {
  public:
   RooflineProgress(TestContext& context, std::size_t points);
 
+  /// A share is given and spent.
+  [[nodiscard]] bool share_is_spent();
   /// Options whose progress counts all points of the roofline.
   [[nodiscard]] MeasurementOptions options();
   /// Points that will not come, or are more than expected.
@@ -79,10 +87,12 @@ class RooflineProgress {
 /// shuffled order and as many at a time as memory is for, measures the points on them, and appends
 /// each to its series in its test, in the order given. A kernel that cannot run makes its points
 /// skipped or failed; where memory is short a smaller one takes its place, and says so. After a
-/// lost device it is opened again for the parts that follow. Tests are not concluded.
-void measure_points(RooflineProgress& progress, std::vector<RooflineKernel> kernels,
-                    const std::vector<RooflinePoint>& points,
-                    std::vector<analysis::TestResult>& tests);
+/// lost device it is opened again for the parts that follow. Tests are not concluded. Returned: how
+/// many points of each test were left out since the share was spent.
+std::vector<std::size_t> measure_points(RooflineProgress& progress,
+                                        std::vector<RooflineKernel> kernels,
+                                        const std::vector<RooflinePoint>& points,
+                                        std::vector<analysis::TestResult>& tests);
 
 /// A ceiling from a measured point: its median, p5 and p95.
 [[nodiscard]] analysis::DerivedValue ceiling_of(const analysis::BenchPoint& point, std::string what,

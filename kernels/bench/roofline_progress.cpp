@@ -1,8 +1,14 @@
 #include <algorithm>
+#include <utility>
 
 #include "kernels/bench/roofline_part.h"
 
 namespace gputrace::bench {
+
+using analysis::BenchPoint;
+using analysis::BenchSeries;
+using analysis::TestResult;
+using analysis::TestStatus;
 
 namespace {
 
@@ -23,6 +29,11 @@ Clock& RooflineProgress::clock() {
 
 bool RooflineProgress::cancelled() const {
   return context.options.cancelled && context.options.cancelled();
+}
+
+bool RooflineProgress::share_is_spent() {
+  const auto end_ns = context.options.share_end_ns;
+  return end_ns && clock().now_ns() >= *end_ns;
 }
 
 MeasurementOptions RooflineProgress::options() {
@@ -47,6 +58,55 @@ MeasurementOptions RooflineProgress::options() {
     }
   };
   return options;
+}
+
+std::uint64_t memory_of(const KernelCase& kernel) {
+  std::uint64_t bytes = 0;
+  for (const BufferNeed& need : kernel.buffers) {
+    bytes += need.bytes;
+  }
+  if (kernel.target) {
+    bytes += vulkan::bytes_of(kernel.target->format) * kernel.target->width * kernel.target->height;
+  }
+  if (kernel.texture) {
+    const vulkan::TextureDescription& texture = kernel.texture->description;
+    bytes += vulkan::bytes_of(texture.format) * texture.width * texture.height;
+  }
+  return bytes;
+}
+
+double arithmetic_work(const KernelCase& kernel, const Launch& launch) {
+  return flops_of(kernel, launch);
+}
+
+double memory_work(const KernelCase& kernel, const Launch& launch) {
+  return read_bytes_of(kernel, launch) + written_bytes_of(kernel, launch);
+}
+
+analysis::DerivedValue ceiling_of(const BenchPoint& point, std::string what, std::string unit,
+                                  std::string by) {
+  analysis::DerivedValue value;
+  value.what = std::move(what);
+  value.value = point.median.value_or(0);
+  value.lower = point.p5;
+  value.upper = point.p95;
+  value.unit = std::move(unit);
+  value.by = std::move(by);
+  return value;
+}
+
+const BenchPoint* best_point(const TestResult& test) {
+  const BenchPoint* best = nullptr;
+  double most = 0;
+  for (const BenchSeries& series : test.series) {
+    for (const BenchPoint& point : series.points) {
+      if (point.status == TestStatus::kOk && point.median.value_or(0) > most) {
+        best = &point;
+        most = point.median.value_or(0);
+      }
+    }
+  }
+  return best;
 }
 
 }  // namespace gputrace::bench

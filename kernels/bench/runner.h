@@ -23,6 +23,9 @@ class PreparedKernel {
   [[nodiscard]] virtual Result<vulkan::RunTime> run(const Launch& launch) = 0;
   /// The proof of the result: one run of `launch` on fresh buffers, then KernelCase::check.
   [[nodiscard]] virtual Status check_result(const Launch& launch) = 0;
+  /// What all runs so far left behind; those of check_result() have buffers of their own.
+  /// kUnsupported where nothing executes.
+  [[nodiscard]] virtual Result<Outputs> read_back();
   /// kUnsupported where the driver does not show its code.
   [[nodiscard]] virtual Result<std::vector<vulkan::Executable>> executables() const = 0;
 };
@@ -36,6 +39,9 @@ class Runner {
   /// kUnsupported names the feature that is missing, kNoSpace the memory.
   [[nodiscard]] virtual Result<std::unique_ptr<PreparedKernel>> prepare(
       const KernelCase& kernel) = 0;
+  /// For tests that time copies and submissions in place of kernels. Null where simulated, and
+  /// after a device was lost that could not be opened again; dead after reopen().
+  [[nodiscard]] virtual vulkan::Device* device() { return nullptr; }
   /// After a lost device: what was prepared before is dead and must be gone.
   [[nodiscard]] virtual Status reopen() = 0;
 };

@@ -20,7 +20,33 @@ enum class Access {
   kAtomic,
 };
 
-enum class Arithmetic { kFp32, kFp16Packed, kFp64, kInt32, kInt8Dot, kMatrix };
+/// Through which units reads go.
+enum class Path {
+  kVector,    ///< texture addresser and L0, an address a lane
+  kScalar,    ///< the scalar cache, one address a wave
+  kConstant,  ///< a uniform block
+  kTexel,     ///< a texel buffer
+  kImage,     ///< an image, fetched
+  kSampled,   ///< an image, through a sampler
+  kLocal,     ///< local memory: Access and footprint_bytes are of it
+};
+
+/// What the FLOPs of a stimulus are; operations, where they are of integers.
+enum class Arithmetic {
+  kFp32,
+  kFp32Special,  ///< reciprocals, roots, exponentials, logarithms, sines
+  kFp16,         ///< one a lane
+  kFp16Packed,
+  kFp64,
+  kInt16,
+  kInt16Packed,
+  kInt24,
+  kInt32,  ///< multiplications among them
+  kInt32Add,
+  kInt64,
+  kInt8Dot,
+  kMatrix,
+};
 
 struct Stimulus {
   std::string kernel;   ///< KernelCase::id
@@ -34,9 +60,19 @@ struct Stimulus {
   Arithmetic arithmetic = Arithmetic::kFp32;
   double flops = 0;  ///< a thread (operations, where the arithmetic is of integers)
   Access access = Access::kNone;
+  Path path = Path::kVector;
   double read_bytes = 0;     ///< a thread, what the program asks for
   double written_bytes = 0;  ///< a thread; colour and depth of a pixel
   double footprint_bytes = 0;
+  /// From one place that is read to the next, where less than all of the footprint is: a chase with
+  /// its nodes so far apart. 0 = all of it.
+  double stride_bytes = 0;
+  double local_bytes = 0;  ///< a thread, read and written in local memory beside `access`
+  /// Of a group, in local memory: with registers it decides how many groups are in flight.
+  double group_local_bytes = 0;
+  /// Threads that meet at one word with atomics, or lanes at one bank of local memory; 1 = each has
+  /// its own.
+  double sharers = 1;
   double code_bytes = 0;  ///< 0 = not known
   /// A thread, both ways: what DRAM must move whatever caches there are, and all that it moves
   /// where caches do what the case asks of them. Absent = depends on them. Not for the simulated

@@ -13,7 +13,7 @@ namespace gputrace::bench {
 ///
 /// | id | labels | FLOP/B of DRAM | truth |
 /// |---|---|---|---|
-/// | validation.lbm | lbm.fp32, lbm.fp16 | 1.13, 2.26 | bandwidth |
+/// | validation.lbm | lbm.fp32, lbm.fp16s | 1.12, 2.23 | bandwidth |
 /// | validation.stencil | stencil.5point | 0.74 | bandwidth |
 /// | validation.matmul | matmul.tile64, .tile128, .tile256 | 15.5, 30, 57 | by the ridge |
 /// | validation.nbody | nbody | far beyond any ridge | compute |

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
+
+#include "kernels/bench/case_memory.h"
 
 namespace gputrace::bench {
 
@@ -18,12 +22,18 @@ constexpr std::string_view kVertexShader = "fullscreen.vert";
 /// Empty when the device has what the case needs.
 std::string missing_feature(const vulkan::DeviceFacts& facts, Requirement need) {
   switch (need) {
+    case Requirement::kStorage16:
+      return facts.storage16 ? "" : "16-bit numbers in buffers (storageBuffer16BitAccess)";
+    case Requirement::kRayQuery:
+      return facts.ray_query ? "" : "ray queries (VK_KHR_ray_query)";
     case Requirement::kFp16:
       return facts.fp16 ? "" : "fp16 arithmetic (shaderFloat16)";
     case Requirement::kFp64:
       return facts.fp64 ? "" : "fp64 arithmetic (shaderFloat64)";
     case Requirement::kInt8Dot:
       return facts.int8_dot ? "" : "int8 dot products (VK_KHR_shader_integer_dot_product)";
+    case Requirement::kInt16:
+      return facts.int16 ? "" : "16-bit integers (shaderInt16)";
     case Requirement::kInt64:
       return facts.int64 ? "" : "64-bit integers (shaderInt64)";
     case Requirement::kMatrix:
@@ -32,8 +42,25 @@ std::string missing_feature(const vulkan::DeviceFacts& facts, Requirement need) 
       return facts.buffer_addresses ? "" : "buffer addresses (VK_KHR_buffer_device_address)";
     case Requirement::kBcTextures:
       return facts.bc_textures ? "" : "BC textures (textureCompressionBC)";
+    case Requirement::kShaderClock:
+      return facts.shader_clock ? "" : "a clock for shaders (VK_KHR_shader_clock)";
+    case Requirement::kFloatAtomics:
+      return facts.float_atomics ? "" : "float atomics (shaderBufferFloat32AtomicAdd)";
+    case Requirement::kSharedFloatAtomics:
+      return facts.shared_float_atomics
+                 ? ""
+                 : "float atomics on local memory (shaderSharedFloat32AtomicAdd)";
   }
   return "";
+}
+
+std::uint64_t most_bytes(const vulkan::DeviceFacts& facts, std::uint32_t binding) {
+  constexpr std::uint64_t kTexelBytes = 4;
+  if (binding == vulkan::kUniformBinding) {
+    return facts.max_uniform_range;
+  }
+  return binding == vulkan::kTexelBinding ? facts.max_texel_elements * kTexelBytes
+                                          : facts.max_storage_range;
 }
 
 Status check_requirements(const vulkan::DeviceFacts& facts, const KernelCase& kernel) {
@@ -58,65 +85,17 @@ Status check_requirements(const vulkan::DeviceFacts& facts, const KernelCase& ke
                               facts.max_group_threads, kernel.group_threads));
   }
   for (const BufferNeed& need : kernel.buffers) {
-    if (need.binding < vulkan::kStorageBindings && need.bytes > facts.max_storage_range) {
-      return refuse(fmt::format("lets a shader see {} MiB of a buffer, not {}",
-                                facts.max_storage_range >> 20U, need.bytes >> 20U));
+    if (const std::uint64_t most = most_bytes(facts, need.binding); need.bytes > most) {
+      return refuse(fmt::format("lets a shader see {} KiB of a buffer at binding {}, not {}",
+                                most >> 10U, need.binding, need.bytes >> 10U));
     }
   }
   return {};
 }
 
-/// What a case reads and writes.
-struct Memory {
-  std::vector<vulkan::Buffer> buffers;
-  std::optional<vulkan::Texture> texture;
-  std::optional<vulkan::RenderTarget> target;
-};
-
-Result<vulkan::Buffer> make_buffer(vulkan::Device& device, const BufferNeed& need) {
-  auto buffer = device.create_buffer(need.bytes, vulkan::MemoryUse::kDevice);
-  if (buffer && (need.fill || need.fill_at)) {
-    std::vector<std::byte> contents(need.bytes);
-    if (need.fill_at) {
-      need.fill_at(contents, buffer->address());
-    } else {
-      need.fill(contents);
-    }
-    if (const Status written = device.upload(*buffer, contents); !written) {
-      return tl::unexpected(written.error());
-    }
-  }
-  return buffer;
-}
-
-Result<Memory> make_memory(vulkan::Device& device, const KernelCase& kernel) {
-  Memory memory;
-  for (const BufferNeed& need : kernel.buffers) {
-    auto buffer = make_buffer(device, need);
-    if (!buffer) {
-      return fail(buffer.error(), fmt::format("{}: a buffer of {} bytes", kernel.id, need.bytes));
-    }
-    memory.buffers.push_back(std::move(*buffer));
-  }
-  if (kernel.texture) {
-    auto texture = device.create_texture(kernel.texture->description, kernel.texture->texels());
-    if (!texture) {
-      return fail(texture.error(), kernel.id);
-    }
-    memory.texture.emplace(std::move(*texture));
-  }
-  if (kernel.target) {
-    auto target = device.create_target(*kernel.target);
-    if (!target) {
-      return fail(target.error(), kernel.id);
-    }
-    memory.target.emplace(std::move(*target));
-  }
-  return memory;
-}
-
 Result<vulkan::Pipeline> make_pipeline(vulkan::Device& device, const KernelCase& kernel) {
-  const auto code = shader_code(kernel.shader);
+  const std::span<const std::uint32_t> code =
+      kernel.code.empty() ? shader_code(kernel.shader) : std::span(kernel.code);
   if (code.empty()) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("{}: no shader {} in this build", kernel.id, kernel.shader));
@@ -137,10 +116,44 @@ Result<vulkan::Pipeline> make_pipeline(vulkan::Device& device, const KernelCase&
   return pipeline;
 }
 
+/// What is made once and kept for later cases: sizes of a test differ in their data alone, and a
+/// driver takes longer to compile than a point to be measured.
+struct Kept {
+  using Code = std::tuple<std::string_view, std::vector<std::uint32_t>,
+                          std::optional<std::uint32_t>, std::optional<vulkan::Format>, bool>;
+
+  std::map<Code, std::shared_ptr<const vulkan::Pipeline>> pipelines;
+  SharedMemory memory;
+
+  [[nodiscard]] Result<std::shared_ptr<const vulkan::Pipeline>> pipeline(vulkan::Device& device,
+                                                                         const KernelCase& kernel);
+};
+
+Result<std::shared_ptr<const vulkan::Pipeline>> Kept::pipeline(vulkan::Device& device,
+                                                               const KernelCase& kernel) {
+  const Code code{kernel.shader, kernel.constants, kernel.subgroup_size,
+                  kernel.target ? std::optional(kernel.target->format) : std::nullopt,
+                  kernel.blend};
+  if (const auto place = pipelines.find(code); kernel.code.empty() && place != pipelines.end()) {
+    return place->second;
+  }
+  auto made = make_pipeline(device, kernel);
+  if (!made) {
+    return tl::unexpected(made.error());
+  }
+  auto pipeline = std::make_shared<const vulkan::Pipeline>(std::move(*made));
+  if (kernel.code.empty()) {
+    pipelines.emplace(code, pipeline);
+  }
+  return pipeline;
+}
+
 class VulkanKernel final : public PreparedKernel {
  public:
-  VulkanKernel(vulkan::Device& device, KernelCase kernel, vulkan::Pipeline pipeline, Memory memory)
+  VulkanKernel(vulkan::Device& device, Kept& kept, KernelCase kernel,
+               std::shared_ptr<const vulkan::Pipeline> pipeline, CaseMemory memory)
       : device_(device),
+        kept_(kept),
         kernel_(std::move(kernel)),
         pipeline_(std::move(pipeline)),
         memory_(std::move(memory)) {}
@@ -155,67 +168,79 @@ class VulkanKernel final : public PreparedKernel {
     if (!kernel_.check) {
       return fail(ErrorCode::kUnsupported, kernel_.id + ": its result is not compared");
     }
-    const auto memory = make_memory(device_, kernel_);
+    auto memory = make_memory(device_, kernel_, kept_.memory, &memory_);
     if (!memory) {
       return tl::unexpected(memory.error());
     }
     if (const auto ran = run_on(*memory, launch); !ran) {
       return fail(ran.error(), kernel_.id);
     }
+    const auto outputs = outputs_of(*memory);
+    return outputs ? kernel_.check(launch, *outputs) : tl::unexpected(outputs.error());
+  }
+
+  [[nodiscard]] Result<Outputs> read_back() override { return outputs_of(memory_); }
+
+  [[nodiscard]] Result<std::vector<vulkan::Executable>> executables() const override {
+    return pipeline_->executables();
+  }
+
+ private:
+  [[nodiscard]] vulkan::PushConstants push(const CaseMemory& memory, const Launch& launch) const {
+    std::vector<const vulkan::Buffer*> buffers;
+    buffers.reserve(memory.buffers.size());
+    for (const auto& buffer : memory.buffers) {
+      buffers.push_back(buffer.get());
+    }
+    return kernel_.push ? kernel_.push(launch, buffers) : vulkan::PushConstants{};
+  }
+
+  [[nodiscard]] vulkan::Bindings bindings(const CaseMemory& memory) const {
+    vulkan::Bindings bindings;
+    bindings.image = memory.texture.get();
+    bindings.scene = memory.scene.get();
+    for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
+      const std::uint32_t binding = kernel_.buffers[i].binding;
+      if (binding < vulkan::kStorageBindings) {
+        bindings.storage.at(binding) = memory.buffers[i].get();
+      } else if (binding == vulkan::kUniformBinding) {
+        bindings.uniform = memory.buffers[i].get();
+      } else if (binding == vulkan::kTexelBinding) {
+        bindings.texel = memory.buffers[i].get();
+      }
+    }
+    return bindings;
+  }
+
+  [[nodiscard]] Result<Outputs> outputs_of(const CaseMemory& memory) {
     Outputs outputs;
-    for (const vulkan::Buffer& buffer : memory->buffers) {
-      auto bytes = device_.download(buffer, 0, buffer.size());
+    for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      if (is_read_only(kernel_.buffers[i])) {
+        outputs.buffers.emplace_back();
+        continue;
+      }
+      auto bytes = device_.download(*memory.buffers[i], 0, kernel_.buffers[i].bytes);
       if (!bytes) {
         return fail(bytes.error(), kernel_.id);
       }
       outputs.buffers.push_back(std::move(*bytes));
     }
-    if (const auto& target = memory->target) {
+    if (const auto& target = memory.target) {
       auto texels = device_.download(*target);
       if (!texels) {
         return fail(texels.error(), kernel_.id);
       }
       outputs.target = std::move(*texels);
     }
-    return kernel_.check(launch, outputs);
+    return outputs;
   }
 
-  [[nodiscard]] Result<std::vector<vulkan::Executable>> executables() const override {
-    return pipeline_.executables();
-  }
-
- private:
-  [[nodiscard]] vulkan::PushConstants push(const Memory& memory, const Launch& launch) const {
-    std::vector<const vulkan::Buffer*> buffers;
-    buffers.reserve(memory.buffers.size());
-    for (const vulkan::Buffer& buffer : memory.buffers) {
-      buffers.push_back(&buffer);
-    }
-    return kernel_.push ? kernel_.push(launch, buffers) : vulkan::PushConstants{};
-  }
-
-  [[nodiscard]] vulkan::Bindings bindings(const Memory& memory) const {
-    vulkan::Bindings bindings;
-    bindings.image = memory.texture ? &*memory.texture : nullptr;
-    for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
-      const std::uint32_t binding = kernel_.buffers[i].binding;
-      if (binding < vulkan::kStorageBindings) {
-        bindings.storage.at(binding) = &memory.buffers[i];
-      } else if (binding == vulkan::kUniformBinding) {
-        bindings.uniform = &memory.buffers[i];
-      } else if (binding == vulkan::kTexelBinding) {
-        bindings.texel = &memory.buffers[i];
-      }
-    }
-    return bindings;
-  }
-
-  [[nodiscard]] Result<vulkan::RunTime> run_on(const Memory& memory, const Launch& launch) {
+  [[nodiscard]] Result<vulkan::RunTime> run_on(CaseMemory& memory, const Launch& launch) {
     GPUTRACE_CHECK(launch.trips <= kMaxTrips);
     if (memory.target) {
-      const vulkan::Draw draw{.pipeline = &pipeline_,
+      const vulkan::Draw draw{.pipeline = pipeline_.get(),
                               .target = &*memory.target,
-                              .image = memory.texture ? &*memory.texture : nullptr,
+                              .image = memory.texture.get(),
                               .push = push(memory, launch),
                               .instances = launch.groups,
                               .clear = true};
@@ -227,18 +252,30 @@ class VulkanKernel final : public PreparedKernel {
       return fail(ErrorCode::kUnsupported,
                   fmt::format("{} groups are more than the device's {}", launch.groups, most));
     }
-    const std::vector<vulkan::Work> work{vulkan::Dispatch{.pipeline = &pipeline_,
-                                                          .bindings = bindings(memory),
-                                                          .push = push(memory, launch),
-                                                          .groups_x = launch.groups,
-                                                          .repeat = launch.repeats}};
+    vulkan::Dispatch dispatch{.pipeline = pipeline_.get(),
+                              .bindings = bindings(memory),
+                              .push = push(memory, launch),
+                              .groups_x = launch.groups,
+                              .repeat = launch.repeats};
+    if (!kernel_.push_step) {
+      const std::vector<vulkan::Work> work{dispatch};
+      return device_.run(work, kTimeoutNs);
+    }
+    dispatch.repeat = 1;
+    std::vector<vulkan::Work> work;
+    work.reserve(launch.repeats);
+    for (std::uint32_t i = 0; i < launch.repeats; ++i) {
+      dispatch.push = kernel_.push_step(memory.steps++);
+      work.emplace_back(dispatch);
+    }
     return device_.run(work, kTimeoutNs);
   }
 
   vulkan::Device& device_;
+  Kept& kept_;
   KernelCase kernel_;
-  vulkan::Pipeline pipeline_;
-  Memory memory_;
+  std::shared_ptr<const vulkan::Pipeline> pipeline_;
+  CaseMemory memory_;
 };
 
 class VulkanRunner final : public Runner {
@@ -260,20 +297,24 @@ class VulkanRunner final : public Runner {
     if (const Status fits = check_requirements(facts_, kernel); !fits) {
       return tl::unexpected(fits.error());
     }
-    auto pipeline = make_pipeline(*device_, kernel);
+    auto pipeline = kept_.pipeline(*device_, kernel);
     if (!pipeline) {
       return tl::unexpected(pipeline.error());
     }
-    auto memory = make_memory(*device_, kernel);
+    drop_unused(kept_.memory);
+    auto memory = make_memory(*device_, kernel, kept_.memory, nullptr);
     if (!memory) {
       return tl::unexpected(memory.error());
     }
-    return std::make_unique<VulkanKernel>(*device_, kernel, std::move(*pipeline),
+    return std::make_unique<VulkanKernel>(*device_, kept_, kernel, std::move(*pipeline),
                                           std::move(*memory));
   }
 
+  [[nodiscard]] vulkan::Device* device() override { return device_ ? &*device_ : nullptr; }
+
   [[nodiscard]] Status reopen() override {
     // The old device first: it may hold the memory that the new one needs.
+    kept_ = {};
     device_.reset();
     auto opened = vulkan::Device::open(choice_, validate_);
     if (!opened) {
@@ -289,6 +330,7 @@ class VulkanRunner final : public Runner {
   std::string choice_;
   bool validate_ = false;
   std::optional<vulkan::Device> device_;
+  Kept kept_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/bench/proven_kernel.h"
+#include "kernels/bench/tests/point_loop.h"
 
 namespace gputrace::bench {
 
@@ -18,17 +19,19 @@ analysis::TestResult measure_workloads(TestContext& context, analysis::TestResul
                       .label = workload.label.empty() ? workload.sized.kernel.id : workload.label,
                       .work = work,
                       .series = std::move(workload.series),
-                      .x = workload.x});
+                      .x = workload.x,
+                      .rank = workload.rank});
     kernels.push_back({.sized = std::move(workload.sized)});
   }
   std::vector<analysis::TestResult> tests{std::move(head)};
   RooflineProgress progress(context, points.size());
-  measure_points(progress, std::move(kernels), points, tests);
+  const std::size_t left_out = measure_points(progress, std::move(kernels), points, tests).front();
   context.additions_per_ns = progress.additions_per_ns;
   for (analysis::BenchSeries& series : tests.front().series) {
     std::ranges::stable_sort(series.points, {}, &analysis::BenchPoint::x);
   }
   conclude(tests.front());
+  say_left_out(tests.front(), left_out, points.size());
   return std::move(tests.front());
 }
 

@@ -14,6 +14,7 @@ struct Workload {
   std::string label;  ///< empty = the kernel's id
   std::string series;
   double x = 0;
+  unsigned rank = 0;  ///< as RooflinePoint::rank
 };
 
 /// Measured and proven by the frame of the roofline, points ascending, concluded. `head` has the

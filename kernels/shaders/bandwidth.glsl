@@ -8,9 +8,11 @@ layout(constant_id = 1) const uint kind = 0;
 const uint kRead = 0;
 const uint kWrite = 1;
 const uint kCopy = 2;
+const uint kMix25 = 4;  // 1 read and 3 writes a trip
+const uint kMix75 = 5;  // 3 reads and 1 write
 
 layout(binding = 0, std430) readonly buffer From { VECTOR from[]; };
-layout(binding = 1, std430) writeonly buffer To { VECTOR to[]; };
+layout(binding = 1, std430) buffer To { VECTOR to[]; };
 layout(binding = 2, std430) readonly buffer Other { VECTOR other[]; };
 layout(binding = 3, std430) writeonly buffer Sums { uint sums[]; };
 
@@ -56,6 +58,21 @@ void main() {
       to[at1] = v1;
       to[at2] = v2;
       to[at3] = v3;
+    } else if (kind == kMix25 || kind == kMix75) {
+      // One region: what is read and what is written lie in turn in it.
+      VECTOR v0 = to[at0];
+      sum += WORDS(v0);
+      if (kind == kMix75) {
+        VECTOR v1 = to[at1];
+        VECTOR v2 = to[at2];
+        sum += WORDS(v1) + WORDS(v2);
+      }
+      VECTOR v = VECTOR_OF_WORDS(uvec4(trip, gl_WorkGroupID.x, place, mask));
+      if (kind == kMix25) {
+        to[at1] = v;
+        to[at2] = v;
+      }
+      to[at3] = v;
     } else {
       VECTOR v0 = from[at0];
       VECTOR v1 = from[at1];
@@ -74,6 +91,7 @@ void main() {
     place += 4 * step;
   }
   // Where nothing is summed, the place proves the number of trips.
+  bool summed = kind == kRead || kind == kMix25 || kind == kMix75;
   sums[gl_GlobalInvocationID.x] =
-      kind == kRead ? sum.x + 3 * sum.y + 5 * sum.z + 7 * sum.w : place;
+      summed ? sum.x + 3 * sum.y + 5 * sum.z + 7 * sum.w : place;
 }

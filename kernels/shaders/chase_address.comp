@@ -10,13 +10,9 @@
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly restrict buffer Node {
   uint64_t next;
 };
-layout(push_constant) uniform Push {
-  uint64_t base;
-  uint trips;
-};
 
 #define POINTER uint64_t
 #define NEXT(p) Node(p).next
-#define FROM_PLACE(place) (base + uint64_t(place))
-#define TO_PLACE(p) uint(p - base)
+#define FROM_PLACE(place) (packUint2x32(base) + uint64_t(place))
+#define TO_PLACE(p) uint(p - packUint2x32(base))
 #include "chase_main.glsl"

@@ -6,10 +6,6 @@
 #include "chase.glsl"
 
 layout(binding = 1, std430) readonly restrict buffer Nodes { uint next[]; };
-layout(push_constant) uniform Push {
-  uint unused_base[2];
-  uint trips;
-};
 
 #define POINTER uint
 #define NEXT(p) next[p]

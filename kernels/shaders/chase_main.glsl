@@ -16,7 +16,12 @@ const uint kPlacesApart = 64;
   }
 #define HOP_4 CHAINS_DO(HOP) CHAINS_DO(HOP) CHAINS_DO(HOP) CHAINS_DO(HOP)
 
+#ifndef PREPARE
+#define PREPARE
+#endif
+
 void main() {
+  PREPARE
   POINTER p0, p1, p2, p3, p4, p5, p6, p7;
   // A position that may differ between lanes makes every load of the chain one of the vector path.
   // In a group of one thread the local index is known to be 0; the index in the subgroup is not.

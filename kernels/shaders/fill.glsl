@@ -1,5 +1,5 @@
 // What the pixels of the fill test are filled with. Four numbers come from four bytes, the same for
-// all pixels, in steps along the rows, or as noise; they turn in two pairs as in peak.glsl, and all
+// all pixels, in steps along the rows, or as noise; they turn in two pairs as in alu.glsl, and all
 // of them are part of the one result.
 
 layout(constant_id = 0) const uint kNoise = 0;

@@ -3,19 +3,5 @@
 
 #define WORD float
 #define TAKEN(word) (word)
+#define KEPT(population) (population)
 #include "lbm.glsl"
-
-#define STORE(a, b, dx, dy, dz)  \
-  to[a * cells + cell] = f##a;   \
-  to[b * cells + cell] = f##b;
-
-void main() {
-  LOCATE
-  WORD word0 = from[cell];
-  EACH_PAIR(FETCH)
-  precise float f0 = TAKEN(word0);
-  EACH_PAIR(TAKE)
-  COLLIDE
-  to[cell] = f0;
-  EACH_PAIR(STORE)
-}

@@ -4,7 +4,7 @@
 // the loop is one multiply-add for each of the 16 numbers, whatever the arithmetic intensity: one
 // trip is 32 FLOP on 128 bytes, 0.25 FLOP/B, and each further trip adds as much. So all points run
 // the same code, and no limit of the compiler or of the instruction cache lies between them.
-// The numbers turn in pairs: see peak.glsl.
+// The numbers turn in pairs: see alu.glsl.
 
 layout(local_size_x_id = 0) in;
 

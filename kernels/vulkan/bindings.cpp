@@ -11,6 +11,7 @@ namespace gputrace::vulkan {
 
 namespace {
 
+/// Of every device; those with ray queries have one more.
 constexpr std::uint32_t kBindings = kImageBinding + 1;
 
 VkDescriptorType type_of(std::uint32_t binding) {
@@ -21,6 +22,8 @@ VkDescriptorType type_of(std::uint32_t binding) {
       return VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
     case kImageBinding:
       return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    case kSceneBinding:
+      return VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR;
     default:
       return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
   }
@@ -28,9 +31,9 @@ VkDescriptorType type_of(std::uint32_t binding) {
 
 }  // namespace
 
-Result<SharedLayout> SharedLayout::create(const Context& context) {
-  std::array<VkDescriptorSetLayoutBinding, kBindings> bindings{};
-  for (std::uint32_t i = 0; i < kBindings; ++i) {
+Result<SharedLayout> SharedLayout::create(const Context& context, bool has_scene) {
+  std::array<VkDescriptorSetLayoutBinding, kSceneBinding + 1> bindings{};
+  for (std::uint32_t i = 0; i < bindings.size(); ++i) {
     bindings[i].binding = i;
     bindings[i].descriptorType = type_of(i);
     bindings[i].descriptorCount = 1;
@@ -38,7 +41,7 @@ Result<SharedLayout> SharedLayout::create(const Context& context) {
   }
   VkDescriptorSetLayoutCreateInfo set_info{};
   set_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-  set_info.bindingCount = kBindings;
+  set_info.bindingCount = has_scene ? kSceneBinding + 1 : kBindings;
   set_info.pBindings = bindings.data();
   auto set = OwnedSetLayout::create(context, set_info, "cannot make a descriptor set layout");
   if (!set) {
@@ -57,11 +60,12 @@ Result<SharedLayout> SharedLayout::create(const Context& context) {
   if (!pipeline) {
     return tl::unexpected(pipeline.error());
   }
-  return SharedLayout{.set = std::move(*set), .pipeline = std::move(*pipeline)};
+  return SharedLayout{
+      .set = std::move(*set), .pipeline = std::move(*pipeline), .has_scene = has_scene};
 }
 
 Result<DescriptorSets> DescriptorSets::create(const Context& context, const SharedLayout& layout) {
-  DescriptorSets sets(context, layout.set.get());
+  DescriptorSets sets(context, layout);
   constexpr std::size_t kUsual = 16;
   if (const Status made = sets.begin(kUsual); !made) {
     return tl::unexpected(made.error());
@@ -78,16 +82,17 @@ Status DescriptorSets::begin(std::size_t count) {
     return {};
   }
   const auto sets = static_cast<std::uint32_t>(count);
-  const std::array<VkDescriptorPoolSize, 4> sizes{{
+  const std::array<VkDescriptorPoolSize, 5> sizes{{
       {type_of(0), sets * kStorageBindings},
       {type_of(kUniformBinding), sets},
       {type_of(kTexelBinding), sets},
       {type_of(kImageBinding), sets},
+      {type_of(kSceneBinding), sets},
   }};
   VkDescriptorPoolCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
   info.maxSets = sets;
-  info.poolSizeCount = static_cast<std::uint32_t>(sizes.size());
+  info.poolSizeCount = static_cast<std::uint32_t>(sizes.size()) - (has_scene_ ? 0 : 1);
   info.pPoolSizes = sizes.data();
   auto pool = OwnedDescriptorPool::create(*context_, info, "cannot make a descriptor pool");
   if (!pool) {
@@ -109,8 +114,8 @@ Result<VkDescriptorSet> DescriptorSets::make(const BoundHandles& bound) {
   if (result != VK_SUCCESS) {
     return fail_vulkan(result, "cannot make a descriptor set");
   }
-  std::array<VkWriteDescriptorSet, kBindings> writes{};
-  for (std::uint32_t i = 0; i < kBindings; ++i) {
+  std::array<VkWriteDescriptorSet, kSceneBinding + 1> writes{};
+  for (std::uint32_t i = 0; i < writes.size(); ++i) {
     writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
     writes[i].dstSet = set;
     writes[i].dstBinding = i;
@@ -122,7 +127,14 @@ Result<VkDescriptorSet> DescriptorSets::make(const BoundHandles& bound) {
   }
   writes[kTexelBinding].pTexelBufferView = &bound.texel;
   writes[kImageBinding].pImageInfo = &bound.image;
-  context_->table.vkUpdateDescriptorSets(context_->device, kBindings, writes.data(), 0, nullptr);
+  VkWriteDescriptorSetAccelerationStructureKHR scene{};
+  scene.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_ACCELERATION_STRUCTURE_KHR;
+  scene.accelerationStructureCount = 1;
+  scene.pAccelerationStructures = &bound.scene;
+  writes[kSceneBinding].pNext = &scene;
+  context_->table.vkUpdateDescriptorSets(
+      context_->device, bound.scene != VK_NULL_HANDLE ? kSceneBinding + 1 : kBindings,
+      writes.data(), 0, nullptr);
   return set;
 }
 

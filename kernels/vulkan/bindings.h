@@ -10,11 +10,13 @@
 
 namespace gputrace::vulkan {
 
-/// All seven bindings of a set, each with something in it.
+/// All bindings of a set, each with something in it but the last.
 struct BoundHandles {
   std::array<VkDescriptorBufferInfo, 5> buffers{};  ///< storage 0 to 3, then the uniform one
   VkBufferView texel = VK_NULL_HANDLE;
   VkDescriptorImageInfo image{};
+  /// Null = none: a shader without ray queries does not look at it.
+  VkAccelerationStructureKHR scene = VK_NULL_HANDLE;
 };
 
 /// Stages that see the push constants.
@@ -24,8 +26,11 @@ inline constexpr VkShaderStageFlags kPushStages =
 struct SharedLayout {
   OwnedSetLayout set;
   OwnedPipelineLayout pipeline;
+  bool has_scene = false;
 
-  [[nodiscard]] static Result<SharedLayout> create(const Context& context);
+  /// `has_scene`: with a binding for an acceleration structure, which only devices with ray
+  /// queries know.
+  [[nodiscard]] static Result<SharedLayout> create(const Context& context, bool has_scene);
 };
 
 /// Sets for one submission; begin() takes back those of the one before. Move-only.
@@ -38,11 +43,12 @@ class DescriptorSets {
   [[nodiscard]] Result<VkDescriptorSet> make(const BoundHandles& bound);
 
  private:
-  DescriptorSets(const Context& context, VkDescriptorSetLayout layout)
-      : context_(&context), layout_(layout) {}
+  DescriptorSets(const Context& context, const SharedLayout& layout)
+      : context_(&context), layout_(layout.set.get()), has_scene_(layout.has_scene) {}
 
   const Context* context_;
   VkDescriptorSetLayout layout_;
+  bool has_scene_;
   OwnedDescriptorPool pool_;
   std::size_t capacity_ = 0;
 };

@@ -24,19 +24,73 @@ std::uint64_t max_allocation_of(VkPhysicalDevice physical) {
   return sizes.maxMemoryAllocationSize;
 }
 
-MemoryWish wish_for(MemoryUse use) {
+BufferWish wish_for(MemoryUse use) {
+  BufferWish wish;
   if (use == MemoryUse::kReadBack) {
-    return {.required = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-            .preferred = VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-            .with_address = false};
+    wish.memory = {
+        .required = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+        .preferred = VK_MEMORY_PROPERTY_HOST_CACHED_BIT};
+    wish.mapped = true;
+  } else {
+    wish.memory.preferred = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
   }
-  return {.required = 0, .preferred = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, .with_address = false};
+  return wish;
+}
+
+BufferWish wish_for(const MemoryKind& kind) {
+  BufferWish wish;
+  wish.memory.type = kind.type;
+  wish.mapped = kind.host_visible;
+  wish.coherent = kind.host_coherent || !kind.host_visible;
+  wish.on_all_queues = true;
+  return wish;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Buffer::Impl>> Device::Impl::make_buffer(std::uint64_t bytes,
                                                                 MemoryUse use) {
+  return make_buffer(bytes, wish_for(use));
+}
+
+Status Device::Impl::back(Buffer::Impl& buffer, const BufferWish& wish) {
+  VkMemoryRequirements needs{};
+  context.table.vkGetBufferMemoryRequirements(context.device, buffer.buffer.get(), &needs);
+  if (wish.imported) {
+    auto pages = HostPages::map(needs.size, facts.host_import_alignment.value_or(1));
+    if (!pages) {
+      return tl::unexpected(pages.error());
+    }
+    buffer.pages = std::move(*pages);
+  }
+  MemoryWish memory_wish = wish.memory;
+  memory_wish.with_address = facts.buffer_addresses;
+  auto memory = wish.imported
+                    ? import_pages(context, needs, buffer.pages.bytes(), facts.buffer_addresses)
+                    : allocate(context, needs, memory_wish);
+  if (!memory) {
+    return tl::unexpected(memory.error());
+  }
+  buffer.memory = std::move(*memory);
+  VkResult result =
+      context.table.vkBindBufferMemory(context.device, buffer.buffer.get(), buffer.memory.get(), 0);
+  if (result == VK_SUCCESS && wish.imported) {
+    buffer.mapped = buffer.pages.bytes().data();
+  } else if (result == VK_SUCCESS && wish.mapped) {
+    void* address = nullptr;
+    result = context.table.vkMapMemory(context.device, buffer.memory.get(), 0, VK_WHOLE_SIZE, 0,
+                                       &address);
+    buffer.mapped = static_cast<std::byte*>(address);
+    buffer.coherent = wish.coherent;
+  }
+  if (result != VK_SUCCESS) {
+    return fail_vulkan(result, fmt::format("cannot give a buffer its {} bytes", buffer.size));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Buffer::Impl>> Device::Impl::make_buffer(std::uint64_t bytes,
+                                                                const BufferWish& wish) {
   if (const Status ready = can_run(); !ready) {
     return tl::unexpected(ready.error());
   }
@@ -60,31 +114,28 @@ Result<std::unique_ptr<Buffer::Impl>> Device::Impl::make_buffer(std::uint64_t by
   if (facts.buffer_addresses) {
     info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
   }
+  std::vector<std::uint32_t> families;
+  families.reserve(facts.queues.size());
+  for (const QueueFamily& family : facts.queues) {
+    families.push_back(family.index);
+  }
+  if (wish.on_all_queues && families.size() > 1) {
+    info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    info.queueFamilyIndexCount = static_cast<std::uint32_t>(families.size());
+    info.pQueueFamilyIndices = families.data();
+  }
+  VkExternalMemoryBufferCreateInfo external{};
+  external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+  external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  info.pNext = wish.imported ? &external : nullptr;
   auto buffer =
       OwnedBuffer::create(context, info, fmt::format("cannot make a buffer of {} bytes", bytes));
   if (!buffer) {
     return tl::unexpected(buffer.error());
   }
   made->buffer = std::move(*buffer);
-  VkMemoryRequirements needs{};
-  context.table.vkGetBufferMemoryRequirements(context.device, made->buffer.get(), &needs);
-  MemoryWish wish = wish_for(use);
-  wish.with_address = facts.buffer_addresses;
-  auto memory = allocate(context, needs, wish);
-  if (!memory) {
-    return tl::unexpected(memory.error());
-  }
-  made->memory = std::move(*memory);
-  VkResult result =
-      context.table.vkBindBufferMemory(context.device, made->buffer.get(), made->memory.get(), 0);
-  if (result == VK_SUCCESS && use == MemoryUse::kReadBack) {
-    void* address = nullptr;
-    result = context.table.vkMapMemory(context.device, made->memory.get(), 0, VK_WHOLE_SIZE, 0,
-                                       &address);
-    made->mapped = static_cast<std::byte*>(address);
-  }
-  if (result != VK_SUCCESS) {
-    return fail_vulkan(result, fmt::format("cannot give a buffer its {} bytes", bytes));
+  if (const Status backed = back(*made, wish); !backed) {
+    return tl::unexpected(backed.error());
   }
   if (facts.buffer_addresses) {
     VkBufferDeviceAddressInfo address_info{};
@@ -127,18 +178,95 @@ Result<Buffer::Impl*> Device::Impl::staging_buffer() {
   return staging.get();
 }
 
-Result<Buffer> Device::create_buffer(std::uint64_t bytes, MemoryUse use) {
-  auto made = impl_->make_buffer(bytes, use);
+Result<Buffer> Device::Impl::finish_buffer(Result<std::unique_ptr<Buffer::Impl>> made) {
   if (!made) {
     return tl::unexpected(made.error());
   }
-  if (const Status filled = impl_->fill_with_zeros(**made); !filled) {
-    return tl::unexpected(filled.error());
+  // Pages of this process are zeros already, and none of them is there before it is used.
+  if ((*made)->pages.bytes().empty()) {
+    if (const Status filled = fill_with_zeros(**made); !filled) {
+      return tl::unexpected(filled.error());
+    }
   }
-  if (const Status valid = impl_->check_validation(); !valid) {
+  if (const Status valid = check_validation(); !valid) {
     return tl::unexpected(valid.error());
   }
   return Buffer(std::move(*made));
+}
+
+Result<Buffer> Device::create_buffer(std::uint64_t bytes, MemoryUse use) {
+  return impl_->finish_buffer(impl_->make_buffer(bytes, use));
+}
+
+Result<Buffer> Device::create_buffer(std::uint64_t bytes, const MemoryKind& kind) {
+  return impl_->finish_buffer(impl_->make_buffer(bytes, wish_for(kind)));
+}
+
+Result<Buffer> Device::create_imported_buffer(std::uint64_t bytes) {
+  if (!impl_->facts.host_import_alignment) {
+    return fail(ErrorCode::kUnsupported, impl_->facts.listed.name +
+                                             " cannot use memory of this process "
+                                             "(VK_EXT_external_memory_host)");
+  }
+  BufferWish wish;
+  wish.imported = true;
+  wish.on_all_queues = true;
+  return impl_->finish_buffer(impl_->make_buffer(bytes, wish));
+}
+
+Result<Buffer> Device::create_host_buffer(std::uint64_t bytes) {
+  auto imported = create_imported_buffer(bytes);
+  if (imported || imported.error().code != ErrorCode::kUnsupported) {
+    return imported;
+  }
+  const MemoryKind* const kind = host_side(impl_->facts.memory_kinds);
+  if (kind == nullptr) {
+    return fail(ErrorCode::kUnsupported,
+                impl_->facts.listed.name + " has no memory that the CPU sees (host-visible)");
+  }
+  return create_buffer(bytes, *kind);
+}
+
+Result<VkMappedMemoryRange> Device::Impl::mapped_range(const Buffer::Impl& buffer,
+                                                       std::uint64_t bytes) const {
+  if (buffer.mapped == nullptr || bytes > buffer.size) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("the CPU does not see {} bytes of a buffer", bytes));
+  }
+  VkMappedMemoryRange range{};
+  range.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE;
+  range.memory = buffer.memory.get();
+  // Whole atoms, and all that is mapped where they would reach beyond it.
+  const VkDeviceSize atom = std::max<VkDeviceSize>(limits.nonCoherentAtomSize, 1);
+  const VkDeviceSize rounded = (bytes + atom - 1) / atom * atom;
+  range.size = rounded < buffer.size ? rounded : VK_WHOLE_SIZE;
+  return range;
+}
+
+Status Device::flush(const Buffer& buffer, std::uint64_t bytes) {
+  const auto range = impl_->mapped_range(buffer.impl(), bytes);
+  if (!range) {
+    return tl::unexpected(range.error());
+  }
+  if (buffer.impl().coherent || bytes == 0) {
+    return {};
+  }
+  const VkResult result =
+      impl_->context.table.vkFlushMappedMemoryRanges(impl_->context.device, 1, &*range);
+  return result == VK_SUCCESS ? Status() : fail_vulkan(result, "cannot flush mapped memory");
+}
+
+Status Device::invalidate(const Buffer& buffer, std::uint64_t bytes) {
+  const auto range = impl_->mapped_range(buffer.impl(), bytes);
+  if (!range) {
+    return tl::unexpected(range.error());
+  }
+  if (buffer.impl().coherent || bytes == 0) {
+    return {};
+  }
+  const VkResult result =
+      impl_->context.table.vkInvalidateMappedMemoryRanges(impl_->context.device, 1, &*range);
+  return result == VK_SUCCESS ? Status() : fail_vulkan(result, "cannot invalidate mapped memory");
 }
 
 Status Device::upload(const Buffer& to, std::span<const std::byte> data) {
@@ -152,7 +280,7 @@ Status Device::upload(const Buffer& to, std::span<const std::byte> data) {
   }
   if (target.mapped != nullptr) {
     std::memcpy(target.mapped, data.data(), data.size());
-    return {};
+    return flush(to, data.size());
   }
   const Result<Buffer::Impl*> through = impl_->staging_buffer();
   if (!through) {
@@ -182,6 +310,9 @@ Result<std::vector<std::byte>> Device::download(const Buffer& from, std::uint64_
         fmt::format("a buffer of {} bytes has no {} bytes at {}", source.size, bytes, offset));
   }
   if (source.mapped != nullptr) {
+    if (const Status seen = invalidate(from, offset + bytes); !seen) {
+      return tl::unexpected(seen.error());
+    }
     return std::vector<std::byte>(source.mapped + offset, source.mapped + offset + bytes);
   }
   const Result<Buffer::Impl*> through = impl_->staging_buffer();
@@ -214,6 +345,12 @@ Buffer::~Buffer() = default;
 
 std::uint64_t Buffer::size() const {
   return impl_->size;
+}
+bool Buffer::is_imported() const {
+  return !impl_->pages.bytes().empty();
+}
+std::span<std::byte> Buffer::mapped() const {
+  return impl_->mapped != nullptr ? std::span(impl_->mapped, impl_->size) : std::span<std::byte>();
 }
 std::uint64_t Buffer::address() const {
   return impl_->address;

@@ -15,26 +15,27 @@ namespace gputrace::vulkan {
 
 namespace {
 
-struct QueueFamily {
-  std::uint32_t index = 0;
-  VkQueueFamilyProperties properties{};
-};
-
-/// One that draws and computes, else one that computes (accelerators without a rasteriser).
-Result<QueueFamily> queue_family_of(VkPhysicalDevice physical) {
+std::vector<QueueFamily> queue_families_of(VkPhysicalDevice physical) {
   std::uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
-  std::vector<VkQueueFamilyProperties> families(count);
-  vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
-  for (const VkQueueFlags wanted : {VkQueueFlags{VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT},
-                                    VkQueueFlags{VK_QUEUE_COMPUTE_BIT}}) {
-    for (std::uint32_t i = 0; i < families.size(); ++i) {
-      if ((families[i].queueFlags & wanted) == wanted) {
-        return QueueFamily{.index = i, .properties = families[i]};
-      }
-    }
+  std::vector<VkQueueFamilyProperties> listed(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, listed.data());
+  std::vector<QueueFamily> families;
+  families.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const VkQueueFlags flags = listed[i].queueFlags;
+    constexpr VkQueueFlags kOrdinary = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT |
+                                       VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT |
+                                       VK_QUEUE_PROTECTED_BIT;
+    families.push_back({.index = i,
+                        .graphics = (flags & VK_QUEUE_GRAPHICS_BIT) != 0,
+                        .compute = (flags & VK_QUEUE_COMPUTE_BIT) != 0,
+                        .transfer = (flags & VK_QUEUE_TRANSFER_BIT) != 0,
+                        .special = (flags & ~kOrdinary) != 0,
+                        .queues = listed[i].queueCount,
+                        .timestamp_bits = listed[i].timestampValidBits});
   }
-  return fail(ErrorCode::kUnsupported, "the device has no queue that computes");
+  return families;
 }
 
 }  // namespace
@@ -72,40 +73,40 @@ Status Device::Impl::open(VkPhysicalDevice physical) {
   limits = properties.limits;
   context.physical = physical;
   vkGetPhysicalDeviceMemoryProperties(physical, &context.memory);
-  const Result<QueueFamily> family = queue_family_of(physical);
-  if (!family) {
-    return tl::unexpected(family.error());
+  const std::vector<QueueFamily> queues = choose_queues(queue_families_of(physical));
+  if (queues.empty()) {
+    return fail(ErrorCode::kUnsupported, "the device has no queue that computes");
   }
-  queue_family = family->index;
   const Features features(physical);
   facts = [&] {
     DeviceFacts found = features.facts();
     found.listed = std::move(facts.listed);
     return found;
   }();
-  facts.graphics = (family->properties.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+  facts.queues = queues;
+  facts.graphics = queues.front().graphics;
+  resets_queries = features.resets_queries();
   facts.is_validated = context.instance.validates();
   facts.loop_trip_limit = loop_trip_limit_of(facts.listed.driver, facts.listed.driver_info);
-  if (family->properties.timestampValidBits == 0) {
+  if (queues.front().timestamp_bits == 0) {
     facts.timestamp_period_ns.reset();
-  }
-  if (facts.timestamp_period_ns) {
-    timestamps = TimestampScale{.valid_bits = family->properties.timestampValidBits,
-                                .period_ns = *facts.timestamp_period_ns,
-                                .needs_flush = facts.is_cpu};
   }
 
   const float priority = 1;
-  VkDeviceQueueCreateInfo queue_info{};
-  queue_info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-  queue_info.queueFamilyIndex = queue_family;
-  queue_info.queueCount = 1;
-  queue_info.pQueuePriorities = &priority;
+  std::vector<VkDeviceQueueCreateInfo> queue_infos;
+  queue_infos.reserve(queues.size());
+  for (const QueueFamily& family : queues) {
+    VkDeviceQueueCreateInfo& info = queue_infos.emplace_back();
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    info.queueFamilyIndex = family.index;
+    info.queueCount = 1;
+    info.pQueuePriorities = &priority;
+  }
   VkDeviceCreateInfo wanted{};
   wanted.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   wanted.pNext = features.chain();
-  wanted.queueCreateInfoCount = 1;
-  wanted.pQueueCreateInfos = &queue_info;
+  wanted.queueCreateInfoCount = static_cast<std::uint32_t>(queue_infos.size());
+  wanted.pQueueCreateInfos = queue_infos.data();
   wanted.enabledExtensionCount = static_cast<std::uint32_t>(features.extensions().size());
   wanted.ppEnabledExtensionNames = features.extensions().data();
   const VkResult result = vkCreateDevice(physical, &wanted, nullptr, &context.device);
@@ -114,7 +115,7 @@ Status Device::Impl::open(VkPhysicalDevice physical) {
     return fail_vulkan(result, "the driver refuses");
   }
   volkLoadDeviceTable(&context.table, context.device);
-  auto shared = SharedLayout::create(context);
+  auto shared = SharedLayout::create(context, facts.ray_query);
   if (!shared) {
     return tl::unexpected(shared.error());
   }
@@ -128,7 +129,8 @@ Status Device::Impl::open(VkPhysicalDevice physical) {
 }
 
 Status Device::Impl::open_queue() {
-  auto opened = Queue::create(context, queue_family, timestamps);
+  const QueueFamily& family = facts.queues.front();
+  auto opened = Queue::create(context, family.index, timestamps_of(family));
   if (!opened) {
     return tl::unexpected(opened.error());
   }
@@ -173,6 +175,41 @@ Status Device::Impl::make_dummies() {
   }
   dummy_texture = std::move(*texture);
   return {};
+}
+
+std::optional<TimestampScale> Device::Impl::timestamps_of(const QueueFamily& family) const {
+  const bool only_copies = !family.graphics && !family.compute;
+  if (!facts.timestamp_period_ns || family.timestamp_bits == 0 ||
+      (only_copies && !resets_queries)) {
+    return std::nullopt;
+  }
+  return TimestampScale{.valid_bits = family.timestamp_bits,
+                        .period_ns = *facts.timestamp_period_ns,
+                        .needs_flush = facts.is_cpu,
+                        .reset_by_host = only_copies};
+}
+
+Result<Queue*> Device::Impl::queue_at(std::size_t index) {
+  if (!queue) {
+    return fail(ErrorCode::kUnsupported, why_not_run());
+  }
+  if (index == 0) {
+    return &*queue;
+  }
+  if (index >= facts.queues.size()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} has no queue {}", facts.listed.name, index));
+  }
+  const auto known = other_queues.find(index);
+  if (known != other_queues.end()) {
+    return &known->second;
+  }
+  const QueueFamily& family = facts.queues[index];
+  auto made = Queue::create(context, family.index, timestamps_of(family));
+  if (!made) {
+    return tl::unexpected(made.error());
+  }
+  return &other_queues.emplace(index, std::move(*made)).first->second;
 }
 
 std::string Device::Impl::why_not_run() const {

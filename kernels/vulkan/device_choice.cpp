@@ -23,7 +23,7 @@ std::string lower(std::string_view text) {
 std::string list(std::span<const ListedDevice> devices) {
   std::string text;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    text += fmt::format("\n  {}: {}", i, devices[i].name);
+    text += fmt::format("{} {}: {}", i == 0 ? "" : ";", i, devices[i].name);
     if (const std::optional<std::string>& pci = devices[i].pci) {
       text += " at " + *pci;
     }

@@ -10,10 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "kernels/vulkan/acceleration_structure.h"
 #include "kernels/vulkan/bindings.h"
 #include "kernels/vulkan/device.h"
 #include "kernels/vulkan/handles.h"
+#include "kernels/vulkan/host_pages.h"
 #include "kernels/vulkan/image.h"
+#include "kernels/vulkan/memory.h"
 #include "kernels/vulkan/pipeline.h"
 #include "kernels/vulkan/queue.h"
 #include "kernels/vulkan/work.h"
@@ -26,12 +29,14 @@ inline constexpr std::int64_t kCopyTimeoutNs = 60'000'000'000;
 // Members are destroyed in the reverse order: memory last.
 
 struct Buffer::Impl {
+  HostPages pages;  ///< of an imported one, in place of the device's memory
   OwnedMemory memory;
   OwnedBuffer buffer;
   OwnedBufferView texels;  ///< R32_UINT; none where the device cannot see so many
   std::uint64_t size = 0;
   std::uint64_t address = 0;
-  std::byte* mapped = nullptr;  ///< of MemoryUse::kReadBack
+  std::byte* mapped = nullptr;  ///< null where it is not asked for, or the memory is not visible
+  bool coherent = true;         ///< else mapped ranges are to be flushed and invalidated
 };
 
 struct Texture::Impl {
@@ -56,6 +61,18 @@ struct Pipeline::Impl {
   std::optional<Format> target;  ///< of a pixel shader
 };
 
+/// Of the top level, for binding 7.
+[[nodiscard]] VkAccelerationStructureKHR handle_of(const AccelerationStructure& structure);
+
+/// How a buffer is made.
+struct BufferWish {
+  MemoryWish memory;
+  bool mapped = false;
+  bool coherent = true;
+  bool on_all_queues = false;
+  bool imported = false;  ///< in pages of this process; `memory` is not looked at
+};
+
 /// Render passes over one format; the same but for what they do with the target's old contents.
 struct RenderPasses {
   OwnedRenderPass clearing;
@@ -67,13 +84,13 @@ struct Device::Impl {
 
   Context context;
   DeviceFacts facts;
-  std::uint32_t queue_family = 0;
-  std::optional<TimestampScale> timestamps;
+  bool resets_queries = false;
   VkPhysicalDeviceLimits limits{};
   SharedLayout layout;
 
   // Nothing below is there on a device that cannot run.
   std::optional<Queue> queue;
+  std::map<std::size_t, Queue> other_queues;  ///< by DeviceFacts::queues, made when first needed
   std::optional<DescriptorSets> sets;
   std::map<Format, RenderPasses> passes;
   OwnedSampler nearest;
@@ -86,12 +103,25 @@ struct Device::Impl {
   [[nodiscard]] Status open_queue();
   [[nodiscard]] Status make_dummies();
 
+  /// Absent where the queue has no timestamps that can be used.
+  [[nodiscard]] std::optional<TimestampScale> timestamps_of(const QueueFamily& family) const;
+  /// By DeviceFacts::queues.
+  [[nodiscard]] Result<Queue*> queue_at(std::size_t index);
   [[nodiscard]] std::string why_not_run() const;
   [[nodiscard]] Status can_run() const;
   /// Runs what `record` records and waits.
   [[nodiscard]] Status run_commands(const std::function<void(VkCommandBuffer)>& record);
   [[nodiscard]] Result<std::unique_ptr<Buffer::Impl>> make_buffer(std::uint64_t bytes,
                                                                   MemoryUse use);
+  [[nodiscard]] Result<std::unique_ptr<Buffer::Impl>> make_buffer(std::uint64_t bytes,
+                                                                  const BufferWish& wish);
+  /// Gives it memory, its own or this process's, mapped as wished.
+  [[nodiscard]] Status back(Buffer::Impl& buffer, const BufferWish& wish);
+  /// Zeros, and what the validation layer says.
+  [[nodiscard]] Result<Buffer> finish_buffer(Result<std::unique_ptr<Buffer::Impl>> made);
+  /// For flushing; kInvalidArgument of bytes that are not mapped.
+  [[nodiscard]] Result<VkMappedMemoryRange> mapped_range(const Buffer::Impl& buffer,
+                                                         std::uint64_t bytes) const;
   [[nodiscard]] Status fill_with_zeros(const Buffer::Impl& buffer);
   [[nodiscard]] Result<std::unique_ptr<Texture::Impl>> make_texture(
       const TextureDescription& description, std::span<const std::byte> texels);

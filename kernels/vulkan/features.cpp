@@ -1,10 +1,13 @@
 #include "kernels/vulkan/features.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <thread>
 
+#include "kernels/vulkan/memory.h"
 #include "kernels/vulkan/physical_device.h"
 
 namespace gputrace::vulkan {
@@ -41,18 +44,43 @@ Features::Features(VkPhysicalDevice device) : device_(device), offered_(extensio
        VK_API_VERSION_1_2, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME);
   link(atomic64_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES,
        VK_API_VERSION_1_2, VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME);
+  link(atomic_float_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT, 0,
+       VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
   link(memory_model_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
        VK_API_VERSION_1_2, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME);
   link(scalar_layout_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES,
        VK_API_VERSION_1_2, VK_EXT_SCALAR_BLOCK_LAYOUT_EXTENSION_NAME);
+  link(clock_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, 0,
+       VK_KHR_SHADER_CLOCK_EXTENSION_NAME);
   link(executables_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
        0, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+  link(query_reset_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
+       VK_API_VERSION_1_2, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
+  if (offers(offered_, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+    extensions_.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  }
 #ifdef VK_KHR_cooperative_matrix
   link(matrix_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, 0,
        VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
 #endif
+  link_ray_queries();
   vkGetPhysicalDeviceFeatures2(device, &core_);
   keep_what_is_used();
+}
+
+/// Drivers with ray queries know Vulkan 1.2, where most of what these need is in the core.
+void Features::link_ray_queries() {
+  if (properties_.apiVersion < VK_API_VERSION_1_2 ||
+      !offers(offered_, VK_KHR_RAY_QUERY_EXTENSION_NAME) ||
+      !offers(offered_, VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME) ||
+      !offers(offered_, VK_KHR_DEFERRED_HOST_OPERATIONS_EXTENSION_NAME)) {
+    return;
+  }
+  extensions_.push_back(VK_KHR_DEFERRED_HOST_OPERATIONS_EXTENSION_NAME);
+  link(acceleration_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ACCELERATION_STRUCTURE_FEATURES_KHR, 0,
+       VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME);
+  link(ray_query_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_QUERY_FEATURES_KHR, 0,
+       VK_KHR_RAY_QUERY_EXTENSION_NAME);
 }
 
 void Features::keep_what_is_used() {
@@ -66,20 +94,30 @@ void Features::keep_what_is_used() {
   // For tools that replay, and for several GPUs as one: they cost address space or are refused.
   address_.bufferDeviceAddressCaptureReplay = VK_FALSE;
   address_.bufferDeviceAddressMultiDevice = VK_FALSE;
+  acceleration_.accelerationStructureCaptureReplay = VK_FALSE;
+  acceleration_.accelerationStructureIndirectBuild = VK_FALSE;
+  acceleration_.accelerationStructureHostCommands = VK_FALSE;
+  acceleration_.descriptorBindingAccelerationStructureUpdateAfterBind = VK_FALSE;
 }
 
 DeviceFacts Features::facts() const {
   DeviceFacts facts;
   facts.is_cpu = properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  facts.storage16 = storage16_.storageBuffer16BitAccess != 0;
   facts.fp16 = float16_int8_.shaderFloat16 != 0 && storage16_.storageBuffer16BitAccess != 0;
   facts.fp64 = core_.features.shaderFloat64 != 0;
   facts.int16 = core_.features.shaderInt16 != 0 && storage16_.storageBuffer16BitAccess != 0;
   facts.int64 = core_.features.shaderInt64 != 0;
   facts.buffer_addresses = address_.bufferDeviceAddress != 0;
   facts.int64_atomics = facts.int64 && atomic64_.shaderBufferInt64Atomics != 0;
+  facts.float_atomics = atomic_float_.shaderBufferFloat32AtomicAdd != 0;
+  facts.shared_float_atomics = atomic_float_.shaderSharedFloat32AtomicAdd != 0;
   facts.executable_properties = executables_.pipelineExecutableInfo != 0;
   facts.pipeline_statistics = core_.features.pipelineStatisticsQuery != 0;
   facts.bc_textures = core_.features.textureCompressionBC != 0;
+  facts.shader_clock = clock_.shaderSubgroupClock != 0;
+  facts.ray_query = ray_query_.rayQuery != 0 && acceleration_.accelerationStructure != 0 &&
+                    facts.buffer_addresses;
 
   const VkPhysicalDeviceLimits& limits = properties_.limits;
   facts.max_groups_x = limits.maxComputeWorkGroupCount[0];
@@ -87,11 +125,21 @@ DeviceFacts Features::facts() const {
       std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
   facts.max_shared_bytes = limits.maxComputeSharedMemorySize;
   facts.max_storage_range = limits.maxStorageBufferRange;
+  facts.max_uniform_range = limits.maxUniformBufferRange;
+  facts.max_texel_elements = limits.maxTexelBufferElements;
   facts.max_image_side = limits.maxImageDimension2D;
   if (std::isfinite(limits.timestampPeriod) && limits.timestampPeriod > 0) {
     facts.timestamp_period_ns = static_cast<double>(limits.timestampPeriod);
   }
+  describe_memory(facts);
+  describe_dot_products(facts);
+  describe_subgroups(facts);
+  describe_matrices(facts);
+  describe_cores(facts);
+  return facts;
+}
 
+void Features::describe_memory(DeviceFacts& facts) const {
   VkPhysicalDeviceMemoryProperties memory{};
   vkGetPhysicalDeviceMemoryProperties(device_, &memory);
   facts.is_null_device = memory.memoryHeapCount == 0;
@@ -101,10 +149,22 @@ DeviceFacts Features::facts() const {
       facts.memory_bytes = std::max(facts.memory_bytes, heap.size);
     }
   }
-  describe_dot_products(facts);
-  describe_subgroups(facts);
-  describe_matrices(facts);
-  return facts;
+  if (facts.is_null_device) {
+    return;
+  }
+  facts.memory_kinds = memory_kinds_of(memory);
+  if (!offers(offered_, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+    return;
+  }
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host{};
+  host.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  all.pNext = &host;
+  vkGetPhysicalDeviceProperties2(device_, &all);
+  if (std::has_single_bit(host.minImportedHostPointerAlignment)) {
+    facts.host_import_alignment = host.minImportedHostPointerAlignment;
+  }
 }
 
 void Features::describe_dot_products(DeviceFacts& facts) const {
@@ -141,6 +201,40 @@ void Features::describe_subgroups(DeviceFacts& facts) const {
   for (std::uint32_t size = std::max(sizes.minSubgroupSize, 1U);
        size <= std::min(sizes.maxSubgroupSize, 1024U); size *= 2) {
     facts.subgroup_sizes.push_back(size);
+  }
+}
+
+void Features::describe_cores(DeviceFacts& facts) const {
+  if (facts.is_cpu) {
+    facts.cores = std::max(std::thread::hardware_concurrency(), 1U);
+    return;
+  }
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  VkPhysicalDeviceShaderCorePropertiesAMD amd{};
+  amd.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD;
+  VkPhysicalDeviceShaderCoreProperties2AMD active{};
+  active.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD;
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{};
+  nvidia.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
+  const auto ask = [&](auto& structure, const char* extension) {
+    if (offers(offered_, extension)) {
+      structure.pNext = all.pNext;
+      all.pNext = &structure;
+    }
+  };
+  ask(amd, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME);
+  ask(active, VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME);
+  ask(nvidia, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME);
+  vkGetPhysicalDeviceProperties2(device_, &all);
+  const std::uint32_t of_arrays =
+      amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+  // The product counts units that are switched off.
+  for (const std::uint32_t cores :
+       {active.activeComputeUnitCount, of_arrays, nvidia.shaderSMCount}) {
+    if (cores != 0 && !facts.cores) {
+      facts.cores = cores;
+    }
   }
 }
 

@@ -23,6 +23,8 @@ class Features {
   /// For VkDeviceCreateInfo: everything that was offered and is of use.
   [[nodiscard]] const void* chain() const { return &core_; }
   [[nodiscard]] const std::vector<const char*>& extensions() const { return extensions_; }
+  /// Queries can be reset without a command, for queues that know none for it.
+  [[nodiscard]] bool resets_queries() const { return query_reset_.hostQueryReset != 0; }
   /// All but DeviceFacts::listed, and what a queue decides.
   [[nodiscard]] DeviceFacts facts() const;
 
@@ -31,10 +33,13 @@ class Features {
   template <class Structure>
   void link(Structure& structure, VkStructureType type, std::uint32_t core_version,
             const char* extension);
+  void link_ray_queries();
   void keep_what_is_used();
   void describe_dot_products(DeviceFacts& facts) const;
   void describe_subgroups(DeviceFacts& facts) const;
   void describe_matrices(DeviceFacts& facts) const;
+  void describe_memory(DeviceFacts& facts) const;
+  void describe_cores(DeviceFacts& facts) const;
 
   VkPhysicalDevice device_;
   VkPhysicalDeviceProperties properties_{};
@@ -49,9 +54,14 @@ class Features {
   VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size_{};
   VkPhysicalDeviceBufferDeviceAddressFeatures address_{};
   VkPhysicalDeviceShaderAtomicInt64Features atomic64_{};
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float_{};
   VkPhysicalDeviceVulkanMemoryModelFeatures memory_model_{};
   VkPhysicalDeviceScalarBlockLayoutFeatures scalar_layout_{};
+  VkPhysicalDeviceShaderClockFeaturesKHR clock_{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{};
+  VkPhysicalDeviceHostQueryResetFeatures query_reset_{};
+  VkPhysicalDeviceAccelerationStructureFeaturesKHR acceleration_{};
+  VkPhysicalDeviceRayQueryFeaturesKHR ray_query_{};
 #ifdef VK_KHR_cooperative_matrix
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix_{};
 #endif

@@ -100,6 +100,9 @@ using OwnedFramebuffer =
 using OwnedCommandPool =
     Owned<VkCommandPool, &Table::vkCreateCommandPool, &Table::vkDestroyCommandPool>;
 using OwnedQueryPool = Owned<VkQueryPool, &Table::vkCreateQueryPool, &Table::vkDestroyQueryPool>;
+using OwnedAccelerationStructure =
+    Owned<VkAccelerationStructureKHR, &Table::vkCreateAccelerationStructureKHR,
+          &Table::vkDestroyAccelerationStructureKHR>;
 using OwnedFence = Owned<VkFence, &Table::vkCreateFence, &Table::vkDestroyFence>;
 
 }  // namespace gputrace::vulkan

@@ -17,11 +17,13 @@ namespace gputrace::vulkan {
 inline constexpr std::size_t kPushBytes = 128;
 
 /// All compute shaders see one layout: storage buffers at bindings 0 to 3, a uniform buffer at 4, a
-/// uniform texel buffer (R32_UINT) at 5, a sampled image at 6.
+/// uniform texel buffer (R32_UINT) at 5, a sampled image at 6; an acceleration structure at 7 on
+/// devices with ray queries.
 inline constexpr std::uint32_t kStorageBindings = 4;
 inline constexpr std::uint32_t kUniformBinding = 4;
 inline constexpr std::uint32_t kTexelBinding = 5;
 inline constexpr std::uint32_t kImageBinding = 6;
+inline constexpr std::uint32_t kSceneBinding = 7;
 
 struct ComputeShader {
   std::span<const std::uint32_t> spirv;

@@ -65,6 +65,10 @@ Result<VkCommandBuffer> Queue::begin() {
   if (dead_) {
     return tl::unexpected(*dead_);
   }
+  if (context_->abandoned) {
+    dead_ = Error{ErrorCode::kBusy, "the device was given up: work on another queue did not end"};
+    return tl::unexpected(*dead_);
+  }
   const VolkDeviceTable& table = context_->table;
   VkResult result = table.vkResetCommandPool(context_->device, pool_.get(), 0);
   if (result == VK_SUCCESS) {
@@ -77,7 +81,7 @@ Result<VkCommandBuffer> Queue::begin() {
     return lose(result, "cannot record commands");
   }
   if (scale_) {
-    table.vkCmdResetQueryPool(commands_, timestamps_.get(), 0, 2);
+    reset_timestamps();
     table.vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, timestamps_.get(), 0);
     if (scale_->needs_flush) {
       wait_for_all(*context_, commands_);
@@ -86,7 +90,18 @@ Result<VkCommandBuffer> Queue::begin() {
   return commands_;
 }
 
-Result<RunTime> Queue::finish(std::int64_t timeout_ns) {
+void Queue::reset_timestamps() const {
+  const VolkDeviceTable& table = context_->table;
+  if (scale_ && scale_->reset_by_host) {
+    const auto reset =
+        table.vkResetQueryPool != nullptr ? table.vkResetQueryPool : table.vkResetQueryPoolEXT;
+    reset(context_->device, timestamps_.get(), 0, 2);
+  } else {
+    table.vkCmdResetQueryPool(commands_, timestamps_.get(), 0, 2);
+  }
+}
+
+Result<RunTime> Queue::finish(std::int64_t timeout_ns, const std::function<void()>& while_running) {
   const VolkDeviceTable& table = context_->table;
   if (scale_) {
     table.vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps_.get(),
@@ -111,6 +126,9 @@ Result<RunTime> Queue::finish(std::int64_t timeout_ns) {
   result = table.vkQueueSubmit(queue_, 1, &submission, fence_.get());
   if (result != VK_SUCCESS) {
     return lose(result, "cannot start work on the GPU");
+  }
+  if (while_running) {
+    while_running();
   }
   if (const Status done = wait(timeout_ns); !done) {
     return tl::unexpected(done.error());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "daemon/base/result.h"
@@ -17,6 +18,8 @@ struct TimestampScale {
   /// Lavapipe queues a timestamp with what it draws, once it has drawn anything, and dispatches at
   /// once: without a flush behind it the first timestamp would come after the work.
   bool needs_flush = false;
+  /// A queue that only copies has no command that resets queries.
+  bool reset_by_host = false;
 
   /// From one reading to a later one, over a wrap of the counter.
   [[nodiscard]] std::uint64_t ticks(std::uint64_t first, std::uint64_t last) const;
@@ -32,12 +35,14 @@ class Queue {
   /// A command buffer to record into, with the first timestamp behind what `begin` adds itself.
   [[nodiscard]] Result<VkCommandBuffer> begin();
   /// Ends the recording, runs it and waits. kIo: the device is lost. kBusy: it did not end; the
-  /// context is then abandoned.
-  [[nodiscard]] Result<RunTime> finish(std::int64_t timeout_ns);
+  /// context is then abandoned. `while_running`, if any, is called between submission and wait.
+  [[nodiscard]] Result<RunTime> finish(std::int64_t timeout_ns,
+                                       const std::function<void()>& while_running = nullptr);
 
  private:
   Queue(Context& context, VkQueue queue) : context_(&context), queue_(queue) {}
   [[nodiscard]] Status wait(std::int64_t timeout_ns);
+  void reset_timestamps() const;
   [[nodiscard]] Status read_timestamps(RunTime& time) const;
   [[nodiscard]] tl::unexpected<Error> lose(VkResult result, std::string_view what);
 

@@ -32,6 +32,9 @@ tl::unexpected<Error> fail_vulkan(VkResult result, std::string_view what) {
     case VK_ERROR_FORMAT_NOT_SUPPORTED:
       return because(ErrorCode::kUnsupported,
                      "the format is not supported (VK_ERROR_FORMAT_NOT_SUPPORTED)");
+    case VK_ERROR_INVALID_EXTERNAL_HANDLE:
+      return because(ErrorCode::kUnsupported,
+                     "the driver takes no such memory (VK_ERROR_INVALID_EXTERNAL_HANDLE)");
     case VK_ERROR_TOO_MANY_OBJECTS:
       return because(ErrorCode::kNoSpace, "too many objects (VK_ERROR_TOO_MANY_OBJECTS)");
     case VK_ERROR_MEMORY_MAP_FAILED:

@@ -106,6 +106,7 @@ BoundHandles Recorder::bound(const Bindings& bindings) const {
   handles.image = {.sampler = image.sampler,
                    .imageView = image.view.get(),
                    .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+  handles.scene = bindings.scene != nullptr ? handle_of(*bindings.scene) : VK_NULL_HANDLE;
   return handles;
 }
 
@@ -164,7 +165,9 @@ void Recorder::record(VkCommandBuffer commands, const Dispatch& dispatch,
   table.vkCmdPushConstants(commands, layout, kPushStages, 0, kPushBytes, dispatch.push.data());
   for (std::uint32_t i = 0; i < dispatch.repeat; ++i) {
     table.vkCmdDispatch(commands, dispatch.groups_x, dispatch.groups_y, dispatch.groups_z);
-    wait_for_all(device_.context, commands);
+    if (dispatch.barriers || i + 1 == dispatch.repeat) {
+      wait_for_all(device_.context, commands);
+    }
   }
 }
 
@@ -200,24 +203,43 @@ void Recorder::record(VkCommandBuffer commands, const Draw& draw, VkDescriptorSe
 
 void Recorder::record(VkCommandBuffer commands, const Copy& copy, VkDescriptorSet /*set*/) const {
   const VkBufferCopy region{.srcOffset = 0, .dstOffset = 0, .size = copy.bytes};
-  device_.context.table.vkCmdCopyBuffer(commands, copy.from->impl().buffer.get(),
-                                        copy.to->impl().buffer.get(), 1, &region);
-  wait_for_all(device_.context, commands);
+  for (std::uint32_t i = 0; i < copy.repeat; ++i) {
+    device_.context.table.vkCmdCopyBuffer(commands, copy.from->impl().buffer.get(),
+                                          copy.to->impl().buffer.get(), 1, &region);
+    wait_for_all(device_.context, commands);
+  }
+}
+
+bool is_for(const Work& work, const QueueFamily& family) {
+  if (std::holds_alternative<Draw>(work)) {
+    return family.graphics;
+  }
+  return std::holds_alternative<Copy>(work) || family.compute;
 }
 
 }  // namespace
 
-Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns) {
-  std::optional<Queue>& queue = impl_->queue;
+Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns,
+                            const RunOptions& options) {
   std::optional<DescriptorSets>& sets = impl_->sets;
-  if (!queue || !sets) {
+  if (!sets) {
     return fail(ErrorCode::kUnsupported, impl_->why_not_run());
   }
+  const Result<Queue*> chosen = impl_->queue_at(options.queue);
+  if (!chosen) {
+    return tl::unexpected(chosen.error());
+  }
+  Queue* const queue = *chosen;
   Recorder recorder(*impl_, *sets);
   for (const Work& item : work) {
     const Status good = std::visit([&](const auto& each) { return recorder.check(each); }, item);
     if (!good) {
       return tl::unexpected(good.error());
+    }
+    const QueueFamily& family = impl_->facts.queues[options.queue];
+    if (!is_for(item, family)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("a {} does not do such work", name_of(family)));
     }
   }
   // First: it refuses on a device that was lost, where nothing may be touched.
@@ -232,7 +254,8 @@ Result<RunTime> Device::run(std::span<const Work> work, std::int64_t timeout_ns)
     return tl::unexpected(made.error());
   }
   recorder.record(*commands, work);
-  Result<RunTime> time = queue->finish(std::max<std::int64_t>(timeout_ns, 0));
+  Result<RunTime> time =
+      queue->finish(std::max<std::int64_t>(timeout_ns, 0), options.while_running);
   if (!time) {
     return time;
   }

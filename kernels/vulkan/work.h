@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <variant>
 #include <vector>
 
 #include "kernels/vulkan/pipeline.h"
 
 namespace gputrace::vulkan {
+
+class AccelerationStructure;
 
 /// Move-only.
 class Buffer {
@@ -24,6 +27,10 @@ class Buffer {
   [[nodiscard]] std::uint64_t size() const;
   /// For shaders; 0 without DeviceFacts::buffer_addresses.
   [[nodiscard]] std::uint64_t address() const;
+  /// What the CPU sees of it; empty where the memory is not host-visible.
+  [[nodiscard]] std::span<std::byte> mapped() const;
+  /// It lies in pages of this process.
+  [[nodiscard]] bool is_imported() const;
 
   struct Impl;
   explicit Buffer(std::unique_ptr<Impl> impl);
@@ -40,6 +47,8 @@ struct Bindings {
   const Buffer* uniform = nullptr;
   const Buffer* texel = nullptr;
   const Texture* image = nullptr;
+  /// Has no dummy: only kernels that ask rays look at it.
+  const AccelerationStructure* scene = nullptr;
 
   friend bool operator==(const Bindings&, const Bindings&) = default;
 };
@@ -53,7 +62,8 @@ struct Dispatch {
   std::uint32_t groups_x = 1;
   std::uint32_t groups_y = 1;
   std::uint32_t groups_z = 1;
-  std::uint32_t repeat = 1;  ///< with a barrier behind each
+  std::uint32_t repeat = 1;
+  bool barriers = true;  ///< behind each repeat; else behind the last
 };
 
 /// One render pass over the whole target.
@@ -70,6 +80,7 @@ struct Copy {
   const Buffer* from = nullptr;
   const Buffer* to = nullptr;
   std::uint64_t bytes = 0;
+  std::uint32_t repeat = 1;  ///< with a barrier behind each
 };
 
 struct Work : std::variant<Dispatch, Draw, Copy> {

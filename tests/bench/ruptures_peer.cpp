@@ -17,7 +17,7 @@ Result<RupturesPeer> RupturesPeer::open(const std::string& library) {
   return RupturesPeer(reinterpret_cast<Compute>(symbol));
 }
 
-std::vector<std::size_t> RupturesPeer::linear(const WindowMatrix& windows, double penalty) const {
+std::vector<std::size_t> RupturesPeer::linear(WindowMatrix& windows, double penalty) const {
   // How the function is told the kernel: a pointer to a pointer to its name (kernels.h there).
   struct Kernel {
     char* name;
@@ -28,11 +28,10 @@ std::vector<std::size_t> RupturesPeer::linear(const WindowMatrix& windows, doubl
   std::string name = "linear";
   Kernel kernel{name.data()};
   LinearKernel linear_kernel{&kernel};
-  std::vector<double> values = windows.values;
   std::vector<int> path(windows.windows + 1);
   constexpr int kMinSize = 2;
-  compute_(values.data(), static_cast<int>(windows.windows), static_cast<int>(windows.units),
-           penalty, kMinSize, &linear_kernel, path.data());
+  compute_(windows.values.data(), static_cast<int>(windows.windows),
+           static_cast<int>(windows.units), penalty, kMinSize, &linear_kernel, path.data());
   std::vector<std::size_t> changes;
   for (int at = path.back(); at > 0; at = path[static_cast<std::size_t>(at)]) {
     changes.push_back(static_cast<std::size_t>(at));

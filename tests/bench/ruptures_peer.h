@@ -22,8 +22,8 @@ class RupturesPeer {
   [[nodiscard]] static Result<RupturesPeer> open(const std::string& library);
 
   /// KernelCPD(kernel="linear", min_size=2).fit(windows).predict(pen=penalty): first windows behind
-  /// the changes.
-  [[nodiscard]] std::vector<std::size_t> linear(const WindowMatrix& windows, double penalty) const;
+  /// the changes. The function takes them as writable and only reads them.
+  [[nodiscard]] std::vector<std::size_t> linear(WindowMatrix& windows, double penalty) const;
 
  private:
   using Compute = void (*)(double*, int, int, double, int, void*, int*);

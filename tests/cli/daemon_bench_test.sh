@@ -55,7 +55,7 @@ check "status under sudo" 0 $?
 file=$(ls "$folder"/home/.local/share/gputrace/machine/bench-llvmpipe-*.gputrace)
 check "its owner and mode" "$user 600" "$(stat -c '%u %a' "$file")"
 check "its kind" bench "$(value "$file" "SELECT kind FROM session")"
-check "points that begin and end" 1 "$(value "$file" "SELECT count(*) > 10 AND
+check "points that begin and end" 1 "$(value "$file" "SELECT count(*) > 0 AND
   sum(kind = 'point_begin') = sum(kind = 'point_end') FROM events WHERE kind LIKE 'point%'")"
 check "root's registers" 1 "$(value "$file" "SELECT count(*) FROM registers WHERE name = 'GRBM_STATUS3'")"
 check "every point of the results lies in a marked one" 0 "$(value "$file" "SELECT count(*)
@@ -82,15 +82,15 @@ contains "the daemon's log" "$folder/log" "records AMD Radeon 780M"
 contains "whose busy bits" "$folder/err" "busy bits are those of AMD Radeon 780M"
 file=$(ls "$folder"/root/gputrace/machine/bench-llvmpipe-*.gputrace)
 check "kind of a file from gputraced" bench "$(value "$file" "SELECT kind FROM session")"
-check "points through gputraced" 1 "$(value "$file" "SELECT count(*) > 10 FROM events WHERE kind = 'point_begin'")"
-check "tests in the file" 3 "$(value "$file" "SELECT count(*) FROM bench_tests")"
+check "points through gputraced" 1 "$(value "$file" "SELECT count(*) > 0 FROM events WHERE kind = 'point_begin'")"
+check "tests in the file" 5 "$(value "$file" "SELECT count(*) FROM bench_tests")"
 check "what gputraced keeps" "" "$(ls "$folder"/data/sessions/0)"
 "$gputrace" report "$file" >"$folder/report"
 contains "results in the report" "$folder/report" "atomics"
 contains "busy bits in the report" "$folder/report" "GUI_ACTIVE"
 check "what list shows" "" "$("$gputrace" list 2>/dev/null)"
 "$gputrace" list --all >"$folder/list"
-contains "what list --all shows" "$folder/list" "3 tests"
+contains "what list --all shows" "$folder/list" "5 tests"
 
 # A daemon that dies costs the busy bits and no result.
 bench &
@@ -105,6 +105,6 @@ check "status with a dying gputraced" 0 $?
 contains "what is missing" "$folder/err" "no busy bits beside the results"
 check "files" 2 "$(ls "$folder"/root/gputrace/machine | wc -l)"
 file=$(ls -t "$folder"/root/gputrace/machine/*.gputrace | head -1)
-check "tests without busy bits" "0 3" "$(value "$file" "SELECT (SELECT count(*) FROM segments) || ' ' ||
+check "tests without busy bits" "0 5" "$(value "$file" "SELECT (SELECT count(*) FROM segments) || ' ' ||
   (SELECT count(*) FROM bench_tests)")"
 [ $failures = 0 ]

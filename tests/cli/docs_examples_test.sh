@@ -19,7 +19,7 @@ cat > bin/gputrace << EOF
 #!/usr/bin/env bash
 case " \$* " in
   *" --gpu "* | *" --dry-run "* | *" --help "*) exec "$gputrace" "\$@" ;;
-  " bench list "*) exec "$gputrace" "\$@" ;;
+  " bench list "* | " bench compare "*) exec "$gputrace" "\$@" ;;
   " bench "*) shift; exec "$gputrace" bench --gpu sim:780m --quick "\$@" ;;
   " calibrate "*)
     flock "$work/calibrating" true

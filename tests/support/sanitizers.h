@@ -5,9 +5,13 @@
 #define __has_feature(x) 0  // NOLINT(bugprone-reserved-identifier): GCC 13 and older lack it
 #endif
 
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define GPUTRACE_THREAD_SANITIZER
+#endif
+
 namespace gputrace::test {
 
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#ifdef GPUTRACE_THREAD_SANITIZER
 inline constexpr bool kWithThreadSanitizer = true;
 #else
 inline constexpr bool kWithThreadSanitizer = false;

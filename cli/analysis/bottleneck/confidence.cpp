@@ -153,7 +153,7 @@ Judgement judge(const Signature& signature, double awake, const std::optional<Dr
 }
 
 double limit_confidence(const Judgement& judgement, const Signature& signature,
-                        const std::optional<DramUse>& dram, double unknown_share) {
+                        const std::optional<DramUse>& dram, double unseen_share) {
   constexpr double kMemoryNotRead = 0.75;  // assumed: a limit behind the last unit stays unseen
   constexpr double kRasterNotRead = 0.85;  // assumed
   constexpr double kActiveNotRead = 0.80;  // assumed
@@ -162,7 +162,7 @@ double limit_confidence(const Judgement& judgement, const Signature& signature,
   constexpr double kCannotTell = 0.49;
   const Bottleneck bottleneck = judgement.decision.bottleneck;
   double confidence =
-      std::min(judgement.stability, highest_confidence(judgement, dram)) * (1 - unknown_share);
+      std::min(judgement.stability, highest_confidence(judgement, dram)) * (1 - unseen_share);
   const bool about_stages = bottleneck != Bottleneck::kIdle && bottleneck != Bottleneck::kCpu;
   if (about_stages) {
     confidence *= std::exp2(-judgement.stages.impossible / kHalfBelieved);

@@ -20,8 +20,10 @@ struct Judgement {
                               const std::optional<DramUse>& dram, std::optional<Bottleneck> before);
 
 /// What `stability` cannot see: classes that busy bits do not tell apart, units that were not
-/// read, time without samples. Returns the confidence, 0 to 1.
+/// read, time of which nothing is known. Samples that are missing here and there widen intervals
+/// and so move the inputs further; they say nothing against the others. Returns the confidence, 0
+/// to 1.
 [[nodiscard]] double limit_confidence(const Judgement& judgement, const Signature& signature,
-                                      const std::optional<DramUse>& dram, double unknown_share);
+                                      const std::optional<DramUse>& dram, double unseen_share);
 
 }  // namespace gputrace::analysis

@@ -58,6 +58,9 @@ constexpr double kHysteresis = 0.04;
 /// 0.94: other clients). More than this cannot be.
 constexpr double kNestingSlack = 0.15;
 constexpr double kImpossible = 0.50;  // assumed: three units off by a third of the scale
+/// Assumed: a wave is gone once its colours are exported, and CB still has them, so that much of
+/// what it does beyond SPI can be. (Requests that wait for an answer keep their wave.)
+constexpr double kOutlivesWaves = 0.5;
 
 class Ratios {
  public:
@@ -164,7 +167,8 @@ double impossible_amount(const Ratios& ratios) {
          ratios.beyond(Role::kVectorCache, Role::kTexture) +
          ratios.beyond(Role::kTexture, Role::kVectorCache) +
          ratios.beyond(Role::kTexture, Role::kShader) +
-         ratios.beyond(Role::kColour, Role::kRaster) + ratios.beyond(Role::kColour, Role::kShader) +
+         ratios.beyond(Role::kColour, Role::kRaster) +
+         kOutlivesWaves * ratios.beyond(Role::kColour, Role::kShader) +
          ratios.beyond(Role::kDepth, Role::kRaster);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/analysis/bottleneck/units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace gputrace::analysis {
@@ -40,7 +41,9 @@ bool is_shader_engine(const UnitKey& key) {
 
 double sampling_sd(const BusyUnit& unit) {
   constexpr double kZ975 = 1.96;
-  return unit.ci95 ? (unit.ci95->upper - unit.ci95->lower) / (2 * kZ975) : kSdWithoutCounts;
+  const double sd =
+      unit.ci95 ? (unit.ci95->upper - unit.ci95->lower) / (2 * kZ975) : kSdWithoutCounts;
+  return std::hypot(sd, unit.missing_shift);
 }
 
 bool has_samples(const BusyUnit& unit) {

@@ -14,6 +14,8 @@ constexpr std::size_t kProbes = 5;
 constexpr std::size_t kProbeCells = 40;
 /// Longer cells would blur more than they show.
 constexpr double kMaxCellS = 5;
+/// Columns are compared in pieces, the sooner to see that they differ.
+constexpr std::size_t kComparedCells = 1024;
 
 double median(std::vector<std::uint32_t>& values) {
   if (values.empty()) {
@@ -34,7 +36,7 @@ class Inflation {
     samples_ += cell.samples;
     busy_ += cell.busy;
     changes_ += cell.changes;
-    mixed_ += cell.busy > 0 && cell.busy < cell.samples ? 1 : 0;
+    mixed_ += cell.busy > 0 && cell.busy < cell.samples ? 1U : 0U;
     if (++in_block_ == block_cells_) {
       close_block();
     }
@@ -47,7 +49,8 @@ class Inflation {
       return 1;
     }
     const double omega =
-        std::min(1.0, (changes_ + kPriorOmega * kPriorWeight) / (expected_changes_ + kPriorWeight));
+        std::min(1.0, (static_cast<double>(changes_) + kPriorOmega * kPriorWeight) /
+                          (expected_changes_ + kPriorWeight));
     return (2 - omega) / omega;
   }
 
@@ -57,7 +60,9 @@ class Inflation {
 
   void close_block() {
     if (samples_ > 0) {
-      expected_changes_ += 2 * busy_ * (samples_ - busy_) / samples_;
+      expected_changes_ += 2 * static_cast<double>(busy_) *
+                           static_cast<double>(samples_ - std::min(busy_, samples_)) /
+                           static_cast<double>(samples_);
     }
     samples_ = 0;
     busy_ = 0;
@@ -66,10 +71,10 @@ class Inflation {
 
   std::size_t block_cells_;
   std::size_t in_block_ = 0;
-  double samples_ = 0;
-  double busy_ = 0;
-  double changes_ = 0;
-  double mixed_ = 0;
+  std::uint64_t samples_ = 0;
+  std::uint64_t busy_ = 0;
+  std::uint64_t changes_ = 0;
+  std::uint64_t mixed_ = 0;
   double expected_changes_ = 0;
 };
 
@@ -83,12 +88,12 @@ CellCounts compact(std::uint32_t samples, std::uint32_t busy) {
   return {static_cast<std::uint16_t>(samples), static_cast<std::uint16_t>(std::min(busy, samples))};
 }
 
-Cell sum_of(const std::vector<Cell>& cells, std::size_t first, std::size_t last) {
+Cell sum_of(std::span<const Cell> cells) {
   Cell sum;
-  for (std::size_t i = first; i < last; ++i) {
-    sum.samples += cells[i].samples;
-    sum.busy += cells[i].busy;
-    sum.changes += cells[i].changes;
+  for (const Cell& cell : cells) {
+    sum.samples += cell.samples;
+    sum.busy += cell.busy;
+    sum.changes += cell.changes;
   }
   return sum;
 }
@@ -123,23 +128,60 @@ Status check_shape(const BusyGrid& grid, std::size_t units, std::size_t cells) {
   return {};
 }
 
-void drop_thin_cells(Column& column) {
+double usual_samples(const Column& column) {
   std::vector<std::uint32_t> samples;
+  samples.reserve(column.cells.size());
   for (const CellCounts& cell : column.cells) {
     if (cell.samples > 0) {
       samples.push_back(cell.samples);
     }
   }
-  column.usual_samples = median(samples);
-  const double least = std::min<double>(kMinSamples, column.usual_samples / 4);
+  return median(samples);
+}
+
+void drop_thin_cells(Column& column) {
+  const auto least = static_cast<std::uint16_t>(
+      std::ceil(std::min<double>(kMinSamples, column.usual_samples / 4)));
   for (CellCounts& cell : column.cells) {
-    if (cell.samples < least) {
-      cell = {};
-    }
+    const bool kept = cell.samples >= least;
+    cell = {.samples = kept ? cell.samples : std::uint16_t{0},
+            .busy = kept ? cell.busy : std::uint16_t{0}};
   }
 }
 
+/// Puts `factor` cells together, appends them to the column, and raises `valid` to their samples.
+void append(std::span<const Cell> cells, std::size_t factor, Inflation& inflation,
+            std::vector<CellCounts>& to, std::span<std::uint32_t> valid) {
+  Inflation running = inflation;  // in registers
+  const std::size_t before = to.size();
+  to.resize(before + valid.size());
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    const Cell sum =
+        factor == 1
+            ? cells[i]
+            : sum_of(cells.subspan(i * factor, std::min(factor, cells.size() - i * factor)));
+    running.add(sum);
+    to[before + i] = compact(sum.samples, sum.busy);
+    valid[i] = std::max(valid[i], sum.samples);
+  }
+  inflation = running;
+}
+
 }  // namespace
+
+bool have_same_samples(const Column& a, const Column& b) {
+  for (std::size_t from = 0; from < a.cells.size(); from += kComparedCells) {
+    const std::size_t end = std::min(a.cells.size(), from + kComparedCells);
+    unsigned differing = 0;  // no way out of the inner loop, so that it is vectorised
+    for (std::size_t i = from; i < end; ++i) {
+      differing |= static_cast<unsigned>(a.cells[i].samples ^ b.cells[i].samples);
+    }
+    if (differing != 0) {
+      return false;
+    }
+  }
+  return true;
+}
 
 std::vector<std::size_t> searched_units(std::span<const UnitKey> units) {
   std::vector<std::size_t> searched;
@@ -211,16 +253,7 @@ Result<CellTable> read_table(const GridSource& source, std::span<const std::size
     }
     std::vector<std::uint32_t> valid((size + factor - 1) / factor);
     for (std::size_t c = 0; c < units.size(); ++c) {
-      const std::vector<Cell>& from = grid->units[units[c]].cells;
-      std::vector<CellCounts>& to = table.columns[c].cells;
-      for (std::size_t cell = 0; cell < size; cell += factor) {
-        const Cell sum =
-            factor == 1 ? from[cell] : sum_of(from, cell, std::min(size, cell + factor));
-        inflations[c].add(sum);
-        to.push_back(compact(sum.samples, sum.busy));
-        std::uint32_t& most = valid[cell / factor];
-        most = std::max(most, sum.samples);
-      }
+      append(grid->units[units[c]].cells, factor, inflations[c], table.columns[c].cells, valid);
     }
     for (std::size_t cell = 0; cell < size; cell += factor) {
       const std::size_t end = std::min(size, cell + factor);
@@ -229,8 +262,14 @@ Result<CellTable> read_table(const GridSource& source, std::span<const std::size
     }
   }
   for (std::size_t c = 0; c < units.size(); ++c) {
-    table.columns[c].inflation = inflations[c].value();
-    drop_thin_cells(table.columns[c]);
+    Column& column = table.columns[c];
+    column.inflation = inflations[c].value();
+    // Mostly all units of a register, or of all, have the same samples.
+    const bool as_before = c > 0 && have_same_samples(table.columns[c - 1], column);
+    column.usual_samples = as_before ? table.columns[c - 1].usual_samples : usual_samples(column);
+  }
+  for (Column& column : table.columns) {
+    drop_thin_cells(column);
   }
   return table;
 }

@@ -30,6 +30,9 @@ struct Column {
   double inflation = 1;
 };
 
+/// In each cell.
+[[nodiscard]] bool have_same_samples(const Column& a, const Column& b);
+
 enum class CellState : std::uint8_t { kAwake, kAsleep, kNothingKnown };
 
 struct CellTable {

@@ -24,64 +24,74 @@ constexpr double kSettled = 1e-4;
 /// Usual differences so far below what the number of changes says are those between bursts.
 constexpr double kSparse = 0.5;
 
-/// (y[i+1] - y[i]) over the standard deviation it has when a usual cell's is 1; NaN-free: absent
-/// differences are left out of `used`.
-struct Differences {
-  std::vector<float> values;  ///< of each pair of neighbours, 0 where one says nothing
-  std::size_t used = 0;
+/// How often absolute values of each size occurred: their exponent and five bits of what follows
+/// count them, which knows the median within 2 % and is faster than putting them in order.
+class Magnitudes {
+ public:
+  void add(float value) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(std::abs(value)) >> kDroppedBits;
+    ++counts_[std::clamp(bits, kLowest, kHighest) - kLowest];
+  }
+  [[nodiscard]] double median(std::size_t values) const {
+    std::size_t below = 0;
+    std::uint32_t bin = 0;
+    while (bin + 1 < counts_.size() && 2 * (below + counts_[bin]) < values) {
+      below += counts_[bin++];
+    }
+    constexpr std::uint32_t kMiddle = 1U << (kDroppedBits - 1);
+    return bin == 0 ? 0 : std::bit_cast<float>(((bin + kLowest) << kDroppedBits) | kMiddle);
+  }
+
+ private:
+  static constexpr unsigned kDroppedBits = 18;
+  static constexpr std::uint32_t kLowest = std::bit_cast<std::uint32_t>(0x1p-12F) >> kDroppedBits;
+  static constexpr std::uint32_t kHighest = std::bit_cast<std::uint32_t>(4.0F) >> kDroppedBits;
+  std::array<std::uint32_t, kHighest - kLowest + 1> counts_{};
 };
 
-Differences differences_of(const Column& column, ArcsineTable& arcsines,
-                           std::vector<float>& magnitudes) {
+/// Angles of neighbouring cells, their difference over the standard deviation that it has when a
+/// usual cell's is 1. Of each lane of a group.
+struct Differences {
+  std::vector<Magnitudes> magnitudes;
+  std::vector<std::vector<float>> chosen;  ///< every `stride`-th; 0 where a cell says nothing
+  std::size_t used = 0;                    ///< where both cells say something
+};
+
+Differences differences_of(const CellTable& table, const Angles& angles, const Group& group,
+                           std::size_t stride) {
   Differences found;
-  found.values.resize(column.cells.empty() ? 0 : column.cells.size() - 1);
-  magnitudes.clear();
-  std::optional<double> before;
-  std::uint16_t samples_before = 0;
+  found.magnitudes.resize(group.lanes);
+  const std::size_t pairs = table.cells() < 2 ? 0 : table.cells() - 1;
+  found.chosen.assign(group.lanes, std::vector<float>((pairs + stride - 1) / stride));
+  const std::vector<CellCounts>& counts = table.columns[group.columns.front()].cells;
   std::pair<std::uint16_t, std::uint16_t> scaled;  // neighbours mostly have as many samples again
   double scale = 0;
-  for (std::size_t i = 0; i < column.cells.size(); ++i) {
-    const CellCounts& cell = column.cells[i];
-    if (cell.samples == 0) {
-      before.reset();
+  std::size_t next_chosen = 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::uint16_t before = counts[i].samples;
+    const std::uint16_t behind = counts[i + 1].samples;
+    const bool is_chosen = i == next_chosen * stride;
+    const std::size_t at = next_chosen;
+    next_chosen += is_chosen ? 1 : 0;
+    if (before == 0 || behind == 0) {
       continue;
     }
-    const double y = arcsines.at(cell);
-    if (before) {
-      if (scaled != std::pair(cell.samples, samples_before)) {
-        scaled = {cell.samples, samples_before};
-        scale = 1 / std::sqrt(column.usual_samples / cell.samples +
-                              column.usual_samples / samples_before);
-      }
-      const auto difference = static_cast<float>((y - *before) * scale);
-      found.values[i - 1] = difference;
-      magnitudes.push_back(std::abs(difference));
-      ++found.used;
+    if (scaled != std::pair(behind, before)) {
+      scaled = {behind, before};
+      scale = 1 / std::sqrt(group.usual_samples / behind + group.usual_samples / before);
     }
-    before = y;
-    samples_before = cell.samples;
+    const double* from = angles.row(i) + group.first_lane;
+    const double* to = angles.row(i + 1) + group.first_lane;
+    for (std::size_t lane = 0; lane < group.columns.size(); ++lane) {
+      const auto difference = static_cast<float>((to[lane] - from[lane]) * scale);
+      found.magnitudes[lane].add(difference);
+      if (is_chosen) {
+        found.chosen[lane][at] = difference;
+      }
+    }
+    ++found.used;
   }
   return found;
-}
-
-/// The median of positive numbers within 2 %: their exponent and five bits of what follows count
-/// them, which is faster than putting them in order.
-double median(const std::vector<float>& values) {
-  constexpr unsigned kDroppedBits = 18;
-  constexpr std::uint32_t kLowest = std::bit_cast<std::uint32_t>(0x1p-12F) >> kDroppedBits;
-  constexpr std::uint32_t kHighest = std::bit_cast<std::uint32_t>(4.0F) >> kDroppedBits;
-  std::array<std::uint32_t, kHighest - kLowest + 1> counts{};
-  for (const float value : values) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value) >> kDroppedBits;
-    ++counts[std::clamp(bits, kLowest, kHighest) - kLowest];
-  }
-  std::size_t below = 0;
-  std::uint32_t bin = 0;
-  while (bin + 1 < counts.size() && 2 * (below + counts[bin]) < values.size()) {
-    below += counts[bin++];
-  }
-  constexpr std::uint32_t kMiddle = 1U << (kDroppedBits - 1);
-  return bin == 0 ? 0 : std::bit_cast<float>(((bin + kLowest) << kDroppedBits) | kMiddle);
 }
 
 double dot(const std::vector<float>& a, const std::vector<float>& b) {
@@ -108,27 +118,40 @@ double dot(const std::vector<float>& a, const std::vector<float>& b) {
   return total;
 }
 
-/// Of a symmetric matrix without negative eigenvalues, by power iteration.
-double largest_eigenvalue(const std::vector<std::vector<double>>& matrix) {
-  std::vector<double> vector(matrix.size(), 1);
+/// Symmetric, row by row.
+struct SquareMatrix {
+  explicit SquareMatrix(std::size_t rows) : size(rows), values(rows * rows) {}
+  double* row(std::size_t i) { return &values[i * size]; }
+  [[nodiscard]] const double* row(std::size_t i) const { return &values[i * size]; }
+
+  std::size_t size;
+  std::vector<double> values;
+};
+
+/// Of a matrix without negative eigenvalues, by power iteration.
+double largest_eigenvalue(const SquareMatrix& matrix) {
+  std::vector<double> vector(matrix.size, 1);
+  std::vector<double> next(matrix.size);
   double value = 0;
   for (int step = 0; step < kPowerSteps; ++step) {
-    std::vector<double> next(matrix.size());
-    double norm = 0;
-    for (std::size_t i = 0; i < matrix.size(); ++i) {
-      for (std::size_t j = 0; j < matrix.size(); ++j) {
-        next[i] += matrix[i][j] * vector[j];
+    std::fill(next.begin(), next.end(), 0);
+    for (std::size_t i = 0; i < matrix.size; ++i) {  // rows are columns, and add up side by side
+      const double* row = matrix.row(i);
+      for (std::size_t j = 0; j < matrix.size; ++j) {
+        next[j] += row[j] * vector[i];
       }
-      norm += next[i] * next[i];
+    }
+    double norm = 0;
+    for (const double element : next) {
+      norm += element * element;
     }
     norm = std::sqrt(norm);
     if (norm <= 0) {
       return 0;
     }
-    for (double& element : next) {
-      element /= norm;
+    for (std::size_t i = 0; i < matrix.size; ++i) {
+      vector[i] = next[i] / norm;
     }
-    vector = std::move(next);
     const bool settled = std::abs(norm - value) < kSettled * norm;
     value = norm;
     if (settled) {
@@ -138,55 +161,66 @@ double largest_eigenvalue(const std::vector<std::vector<double>>& matrix) {
   return value;
 }
 
-}  // namespace
+/// What is measured of one column.
+struct ColumnNoise {
+  double sigma = 1;
+  bool sparse = false;
+  std::vector<float> clipped;  ///< chosen differences in units of sigma
+  double used = 1;             ///< of them
+};
 
-double arcsine(double busy, double samples) {
-  return std::asin(std::sqrt((busy + 0.375) / (samples + 0.75)));
+ColumnNoise noise_of(const Column& column, const Magnitudes& magnitudes, std::size_t used,
+                     std::vector<float> chosen, std::size_t stride) {
+  ColumnNoise noise;
+  noise.clipped = std::move(chosen);
+  if (column.usual_samples <= 0) {
+    return noise;
+  }
+  const double floor = 0.5 / std::sqrt(column.usual_samples) * std::sqrt(column.inflation);
+  const double usual = magnitudes.median(used) / kNormalQuartile;
+  noise.sigma = std::max(usual, floor);
+  noise.sparse = usual < kSparse * floor;
+  const auto scale = static_cast<float>(1 / noise.sigma);
+  for (float& difference : noise.clipped) {
+    difference = std::clamp(difference * scale, -kClip, kClip);
+  }
+  noise.used = std::max(1.0, static_cast<double>(used) / static_cast<double>(stride));
+  return noise;
 }
+
+}  // namespace
 
 double Noise::penalty(std::size_t positions) const {
   const double x = std::log(static_cast<double>(std::max<std::size_t>(1, positions)) / kFalseAlarm);
   return trace + 2 * frobenius * std::sqrt(x) + 2 * largest * x;
 }
 
-Noise measure_noise(const CellTable& table, ArcsineTable& arcsines) {
-  Noise noise;
-  std::vector<std::vector<float>> clipped;
-  std::vector<double> used;
-  std::vector<float> scratch;
+Noise measure_noise(const CellTable& table, const Angles& angles) {
+  const std::size_t units = table.columns.size();
   const std::size_t pairs = table.cells() < 2 ? 0 : table.cells() - 1;
   const std::size_t stride = std::max<std::size_t>(1, (pairs + kMaxPairs - 1) / kMaxPairs);
-  for (const Column& column : table.columns) {
-    if (column.usual_samples <= 0) {
-      noise.sigma.push_back(1);
-      noise.sparse.push_back(false);
-      clipped.emplace_back((pairs + stride - 1) / stride);
-      used.push_back(1);
-      continue;
+  std::vector<ColumnNoise> columns(units);
+  for (const Group& group : angles.layout().groups) {
+    Differences differences = differences_of(table, angles, group, stride);
+    for (std::size_t lane = 0; lane < group.columns.size(); ++lane) {
+      columns[group.columns[lane]] =
+          noise_of(table.columns[group.columns[lane]], differences.magnitudes[lane],
+                   differences.used, std::move(differences.chosen[lane]), stride);
     }
-    const Differences differences = differences_of(column, arcsines, scratch);
-    const double floor = 0.5 / std::sqrt(column.usual_samples) * std::sqrt(column.inflation);
-    const double usual = median(scratch) / kNormalQuartile;
-    const double sigma = std::max(usual, floor);
-    noise.sigma.push_back(sigma);
-    noise.sparse.push_back(usual < kSparse * floor);
-    std::vector<float>& chosen = clipped.emplace_back();
-    const auto scale = static_cast<float>(1 / sigma);
-    for (std::size_t i = 0; i < pairs; i += stride) {
-      chosen.push_back(std::clamp(differences.values[i] * scale, -kClip, kClip));
-    }
-    used.push_back(
-        std::max(1.0, static_cast<double>(differences.used) / static_cast<double>(stride)));
   }
-  const std::size_t units = table.columns.size();
-  std::vector<std::vector<double>> covariance(units, std::vector<double>(units));
+  Noise noise;
+  SquareMatrix covariance(units);
   for (std::size_t i = 0; i < units; ++i) {
+    noise.sigma.push_back(columns[i].sigma);
+    noise.sparse.push_back(columns[i].sparse);
     for (std::size_t j = 0; j <= i; ++j) {
-      covariance[i][j] = dot(clipped[i], clipped[j]) / std::min(used[i], used[j]);
-      covariance[j][i] = covariance[i][j];
-      noise.frobenius += (i == j ? 1 : 2) * covariance[i][j] * covariance[i][j];
+      const double both =
+          dot(columns[i].clipped, columns[j].clipped) / std::min(columns[i].used, columns[j].used);
+      covariance.row(i)[j] = both;
+      covariance.row(j)[i] = both;
+      noise.frobenius += (i == j ? 1 : 2) * both * both;
     }
-    noise.trace += covariance[i][i];
+    noise.trace += covariance.row(i)[i];
   }
   noise.frobenius = std::sqrt(noise.frobenius);
   // Clipping and rare bursts make variances below 1; a single unit's noise is still of that size.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -211,18 +213,16 @@ class Retest {
   Side right_;
 };
 
-struct Busy {
-  double samples = 0;
-  double busy = 0;
-};
-
-Busy busy_of(const Column& column, std::size_t first, std::size_t last) {
-  Busy sum;
+/// Absent without samples.
+std::optional<double> busy_share(const Column& column, std::size_t first, std::size_t last) {
+  std::uint64_t samples = 0;
+  std::uint64_t busy = 0;
   for (std::size_t i = first; i < last; ++i) {
-    sum.samples += column.cells[i].samples;
-    sum.busy += column.cells[i].busy;
+    samples += column.cells[i].samples;
+    busy += column.cells[i].busy;
   }
-  return sum;
+  return samples > 0 ? std::optional(static_cast<double>(busy) / static_cast<double>(samples))
+                     : std::nullopt;
 }
 
 }  // namespace
@@ -243,11 +243,10 @@ std::vector<std::size_t> drop_small(const CellTable& table, std::size_t first, s
                     [&](std::size_t before, std::size_t change, std::size_t behind) {
                       double largest = 0;
                       for (const Column& column : table.columns) {
-                        const Busy left = busy_of(column, before, change);
-                        const Busy right = busy_of(column, change, behind);
-                        if (left.samples > 0 && right.samples > 0) {
-                          largest = std::max(largest, std::abs(left.busy / left.samples -
-                                                               right.busy / right.samples));
+                        const auto left = busy_share(column, before, change);
+                        const auto right = busy_share(column, change, behind);
+                        if (left && right) {
+                          largest = std::max(largest, std::abs(*left - *right));
                         }
                       }
                       return largest;

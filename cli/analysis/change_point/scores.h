@@ -1,53 +1,44 @@
-// Cells on a scale on which their noise is 1: the arcsine of the root of the busy share over its
-// standard deviation, summed up from the first cell.
+// Cells on a scale on which their noise is 1: angles from their mean over their standard deviation,
+// summed up from the first cell.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "cli/analysis/change_point/angles.h"
 #include "cli/analysis/change_point/cell_table.h"
-#include "cli/analysis/change_point/noise.h"
 
 namespace gputrace::analysis::change_point {
 
 /// Cells between two changes.
 inline constexpr std::size_t kMinCells = 3;
 
-/// Lanes that the inner loops of the search take at once.
-inline constexpr std::size_t kLanes = 4;
-
-/// Units with the same number of samples in each cell. Their lanes are filled up with zeros.
-struct Group {
-  std::size_t first_lane = 0;
-  std::size_t lanes = 0;
-  double usual_samples = 0;
-};
-
+/// Lanes without a column are 0.
 class Scores {
  public:
-  Scores(const CellTable& table, std::span<const double> sigma, ArcsineTable& arcsines);
+  /// `angles` are those of the table; sums take their place. `sigma` is of each column.
+  Scores(const CellTable& table, std::span<const double> sigma, Angles&& angles);
 
-  [[nodiscard]] std::size_t lanes() const { return lanes_; }
-  [[nodiscard]] std::span<const Group> groups() const { return groups_; }
+  [[nodiscard]] std::size_t lanes() const { return layout_.lanes; }
+  [[nodiscard]] std::span<const Group> groups() const { return layout_.groups; }
   /// Sums of the weighted scores of the cells before `cell`, of each lane.
-  [[nodiscard]] const double* sums(std::size_t cell) const { return &sums_[cell * lanes_]; }
+  [[nodiscard]] const double* sums(std::size_t cell) const { return &sums_[cell * layout_.lanes]; }
   /// Sums of the weights of the cells before `cell`, of each group. A usual cell weighs 1.
   [[nodiscard]] const double* weights(std::size_t cell) const {
-    return &weights_[cell * groups_.size()];
+    return &weights_[cell * layout_.groups.size()];
   }
-  [[nodiscard]] std::size_t lane_of_column(std::size_t column) const { return lane_of_[column]; }
-  [[nodiscard]] std::size_t group_of_column(std::size_t column) const { return group_of_[column]; }
+  [[nodiscard]] std::size_t lane_of_column(std::size_t column) const {
+    return layout_.lane_of[column];
+  }
+  [[nodiscard]] std::size_t group_of_column(std::size_t column) const {
+    return layout_.group_of[column];
+  }
 
  private:
-  void make_groups(const CellTable& table);
-
-  std::size_t lanes_ = 0;
-  std::vector<Group> groups_;
-  std::vector<std::size_t> lane_of_;
-  std::vector<std::size_t> group_of_;
-  std::vector<double> sums_;
+  LaneLayout layout_;
+  std::unique_ptr<double[]> sums_;
   std::vector<double> weights_;
 };
 

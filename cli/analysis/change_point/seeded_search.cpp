@@ -15,8 +15,11 @@ constexpr double kMinWeight = 1.5;
 /// Intervals up to this length stand more closely: in them each cell decides.
 constexpr std::size_t kShortInterval = 8;
 /// Splits of a long interval that are looked at first, and by how much closer ones follow.
-constexpr std::size_t kCoarseSplits = 64;
+constexpr std::size_t kCoarseSplits = 8;
 constexpr std::size_t kRefinement = 8;
+/// A split that misses a change by half a step explains more than this share of what the change
+/// does, and without a change the best of an interval explains less than this share of the penalty.
+constexpr double kHopefulShare = 0.5;
 
 using Lanes [[gnu::vector_size(16)]] = double;
 
@@ -61,9 +64,9 @@ double gain(const Scores& scores, std::size_t first, std::size_t cell, std::size
   return total;
 }
 
-/// The best split among every `step`-th one and then all beside it.
+/// The best split among every `step`-th one and then, if it may reach `least` there, all beside it.
 std::optional<Split> refined_split(const Scores& scores, std::size_t first, std::size_t last,
-                                   std::size_t step) {
+                                   std::size_t step, double least) {
   if (last - first < 2 * kMinCells) {
     return std::nullopt;
   }
@@ -79,7 +82,10 @@ std::optional<Split> refined_split(const Scores& scores, std::size_t first, std:
     }
   };
   ask(begin, end, step);
-  while (step > 1 && best.gain > 0) {
+  if ((end - begin) % step != 0) {
+    ask(end, end, 1);
+  }
+  while (step > 1 && best.gain > kHopefulShare * least) {
     const std::size_t reach = std::exchange(step, (step + kRefinement - 1) / kRefinement);
     ask(std::max(begin, best.cell - std::min(best.cell, reach)), std::min(end, best.cell + reach),
         step);
@@ -89,9 +95,10 @@ std::optional<Split> refined_split(const Scores& scores, std::size_t first, std:
 
 /// For intervals of which a shorter one shows a change near their ends: what a long one explains
 /// changes slowly with the split elsewhere.
-std::optional<Split> quick_split(const Scores& scores, std::size_t first, std::size_t last) {
+std::optional<Split> quick_split(const Scores& scores, std::size_t first, std::size_t last,
+                                 double least) {
   return refined_split(scores, first, last,
-                       std::max<std::size_t>(1, (last - first) / kCoarseSplits));
+                       std::max<std::size_t>(1, (last - first) / kCoarseSplits), least);
 }
 
 /// Lengths of the intervals, shortest first: each is half of the next one.
@@ -140,7 +147,7 @@ void search_length(const Scores& scores, std::size_t first, std::size_t last, st
   for (std::size_t begin = first;; begin += shift) {
     begin = std::min(begin, last - length);  // the last one ends with the stretch
     if (!boundaries.inside(begin, begin + length)) {
-      const auto split = quick_split(scores, begin, begin + length);
+      const auto split = quick_split(scores, begin, begin + length, penalty);
       if (split && split->gain > penalty) {
         candidates.push_back({begin, begin + length, *split});
       }
@@ -164,8 +171,8 @@ void search_length(const Scores& scores, std::size_t first, std::size_t last, st
 std::optional<std::size_t> search_from_ends(const Scores& scores, std::size_t first,
                                             std::size_t last, double penalty) {
   for (const std::size_t length : interval_lengths(last - first)) {
-    const auto at_start = quick_split(scores, first, first + length);
-    const auto at_end = quick_split(scores, last - length, last);
+    const auto at_start = quick_split(scores, first, first + length, penalty);
+    const auto at_end = quick_split(scores, last - length, last, penalty);
     const auto& better =
         !at_end || (at_start && at_start->gain >= at_end->gain) ? at_start : at_end;
     if (better && better->gain > penalty) {
@@ -208,7 +215,7 @@ void place_between_neighbours(const Scores& scores, std::size_t first, std::size
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::size_t before = i == 0 ? first : cells[i - 1];
     const std::size_t behind = i + 1 == cells.size() ? last : cells[i + 1];
-    if (const auto split = best_split(scores, before, behind)) {
+    if (const auto split = quick_split(scores, before, behind, 0)) {
       cells[i] = split->cell;
     }
   }
@@ -217,7 +224,7 @@ void place_between_neighbours(const Scores& scores, std::size_t first, std::size
 }  // namespace
 
 std::optional<Split> best_split(const Scores& scores, std::size_t first, std::size_t last) {
-  return refined_split(scores, first, last, 1);
+  return refined_split(scores, first, last, 1, 0);
 }
 
 std::vector<std::size_t> search(const Scores& scores, std::size_t first, std::size_t last,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace gputrace::analysis::change_point {
@@ -21,29 +22,40 @@ double edge_s(const GridSource& source, const CellTable& table, double cell) {
          cell * table.cell_s;
 }
 
-/// Log-likelihood of a busy and of an idle sample of a unit before the change less that behind it.
+/// What a sample of a unit says: its log-likelihood before the change less that behind it.
 /// Samples are correlated: those of a unit whose noise is g times that of independent ones count
 /// one g-th.
 struct Evidence {
-  double busy = 0;
-  double idle = 0;
+  std::size_t unit = 0;
+  std::array<double, 3> of{};  ///< unknown, idle, busy
 };
+
+/// Bits of units change at random, so the sum is made without a branch.
+double evidence_of(const Tick& tick, const std::vector<Evidence>& evidence) {
+  std::array<double, 4> sums{};  // one alone would wait for itself
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    const Evidence& unit = evidence[i];
+    const std::uint64_t valid = tick.valid >> unit.unit & 1U;
+    sums[i % sums.size()] += unit.of[valid + (valid & tick.busy >> unit.unit)];
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
 
 std::optional<double> share(const Column& column, std::size_t first, std::size_t last) {
   if (last - first >= kMinInnerCells + 2) {
     ++first;
     --last;
   }
-  double samples = 0;
-  double busy = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t busy = 0;
   for (std::size_t i = first; i < last; ++i) {
     samples += column.cells[i].samples;
     busy += column.cells[i].busy;
   }
-  if (samples <= 0) {
+  if (samples == 0) {
     return std::nullopt;
   }
-  return (busy + 0.5) / (samples + 1);
+  return (static_cast<double>(busy) + 0.5) / static_cast<double>(samples + 1);
 }
 
 }  // namespace
@@ -61,15 +73,17 @@ Result<std::optional<double>> place_by_ticks(const GridSource& source, const Cel
   if (ticks->empty()) {
     return std::nullopt;
   }
-  std::array<Evidence, kMaxGridUnits> evidence{};
+  std::vector<Evidence> evidence;
+  evidence.reserve(table.columns.size());
   const std::size_t left_first = std::max(before, cell - std::min(cell, kSideCells));
   const std::size_t right_last = std::min(behind, cell + kSideCells);
   for (const Column& column : table.columns) {
     const auto left = share(column, left_first, cell);
     const auto right = share(column, cell, right_last);
     if (left && right) {
-      evidence[column.unit] = {.busy = std::log(*left / *right) / column.inflation,
-                               .idle = std::log((1 - *left) / (1 - *right)) / column.inflation};
+      evidence.push_back({.unit = column.unit,
+                          .of = {0, std::log((1 - *left) / (1 - *right)) / column.inflation,
+                                 std::log(*left / *right) / column.inflation}});
     }
   }
   double sum = 0;
@@ -77,13 +91,7 @@ Result<std::optional<double>> place_by_ticks(const GridSource& source, const Cel
   double best_s = ticks->front().at_s;  // the change is before all of them
   for (std::size_t i = 0; i < ticks->size(); ++i) {
     const Tick& tick = (*ticks)[i];
-    for (const Column& column : table.columns) {
-      const std::uint64_t bit = std::uint64_t{1} << column.unit;
-      if ((tick.valid & bit) != 0) {
-        const Evidence& unit = evidence[column.unit];
-        sum += (tick.busy & bit) != 0 ? unit.busy : unit.idle;
-      }
-    }
+    sum += evidence_of(tick, evidence);
     if (sum > best) {
       best = sum;
       best_s = i + 1 < ticks->size() ? (*ticks)[i + 1].at_s : tick.at_s;

@@ -31,7 +31,7 @@ class ThinnedCells {
 
 class StretchSum {
  public:
-  explicit StretchSum(std::size_t units) : totals_(units), cells_(units) {}
+  explicit StretchSum(std::size_t units) : totals_(units), by_time_(units), cells_(units) {}
 
   /// Cells [first, last) of a grid that follows in time.
   void add(const BusyGrid& grid, std::size_t first, std::size_t last);
@@ -45,15 +45,24 @@ class StretchSum {
   [[nodiscard]] std::uint64_t samples() const { return valid_ + asleep_ + unknown_; }
   [[nodiscard]] double asleep_share() const;
   [[nodiscard]] double unknown_share() const;
+  /// In cells of which hardly a sample is known.
+  [[nodiscard]] double unseen_share() const;
   /// In the order of `keys`, which are those of the grids.
   [[nodiscard]] std::vector<BusyUnit> units(std::span<const UnitKey> keys) const;
 
  private:
+  /// Shares of cells, each weighing what was sampled in it, known or not.
+  struct ByTime {
+    double busy = 0;
+    double weight = 0;
+  };
   std::vector<Counts> totals_;
+  std::vector<ByTime> by_time_;
   std::vector<ThinnedCells> cells_;
   std::uint64_t valid_ = 0;  ///< of the unit with most, cell by cell
   std::uint64_t asleep_ = 0;
   std::uint64_t unknown_ = 0;
+  std::uint64_t unseen_ = 0;
 };
 
 }  // namespace gputrace::analysis

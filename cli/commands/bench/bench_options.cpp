@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "cli/commands/arguments.h"
-#include "cli/commands/text_options.h"
 
 namespace gputrace::commands {
 
@@ -20,6 +20,7 @@ with the driver's code where it is shown, and their rates with what is possible.
 Usage: gputrace bench TEST... [OPTIONS]
        gputrace bench all [OPTIONS]
        gputrace bench list [--json]
+       gputrace bench compare [OPTIONS] A [B|published:NAME]
 
 Options:
   --device D      Vulkan device: number, PCI address or a part of its name
@@ -28,6 +29,10 @@ Options:
                   no Vulkan at all, a simulated GPU runs the kernels
   --quick         seconds a test instead of minutes
   --json          print JSON (schema gputrace.bench/1)
+  --svg DIR       write a drawing of each test into DIR as well, replacing those
+                  of an earlier run
+  --html FILE     write a page for browsers into FILE as well, replacing it: all
+                  of the run with its drawings. It needs no network
   --no-save       store nothing
   --color WHEN    always, never or auto (default: in a terminal, unless
                   NO_COLOR is set or TERM is dumb)
@@ -38,11 +43,13 @@ A feature that the device lacks is a skipped test. A test that failed a proof of
 its code or rate is suspect: shown, and not to be published. A device that is
 lost ends its test only; Ctrl-C keeps what is done. Results are stored as a
 session (`gputrace list --all`), with the GPU's busy bits where it can be
-sampled.
+sampled; `gputrace report FILE` shows them again.
 
 Examples:
   gputrace bench list
   gputrace bench occupancy --quick --no-save
+  gputrace bench all --html bench.html
+  gputrace bench compare --help
 
 Exit status: 0; 1 without a Vulkan device, after Ctrl-C, and when a result was
 wrong or the device was lost; 2 for a wrong command line.
@@ -66,6 +73,9 @@ Status choose_tests(const std::vector<std::string>& words, BenchOptions& options
   };
   if (words.size() > 1 && (is_one("all") || is_one("list"))) {
     return fail(ErrorCode::kUsage, "all and list stand alone");
+  }
+  if (is_one("compare")) {
+    return fail(ErrorCode::kUsage, "compare comes first: gputrace bench compare A [B]");
   }
   options.list = is_one("list");
   for (const std::string& word : words) {
@@ -93,16 +103,12 @@ std::string bench_help() {
 
 Result<BenchOptions> parse_bench_options(const std::vector<std::string>& arguments) {
   cxxopts::Options parser("gputrace bench");
+  add_measuring_options(parser);
   // clang-format off
   parser.add_options()
     ("test", "", cxxopts::value<std::vector<std::string>>())
-    ("device", "", cxxopts::value<std::string>()->default_value(""))
-    ("gpu", "", cxxopts::value<std::string>()->default_value(""))
-    ("quick", "")
-    ("json", "")
-    ("no-save", "")
-    ("color", "", cxxopts::value<std::string>()->default_value("auto"))
-    ("ascii", "")
+    ("svg", "", cxxopts::value<std::string>())
+    ("html", "", cxxopts::value<std::string>())
     ("h,help", "");
   // clang-format on
   parser.parse_positional("test");
@@ -121,16 +127,22 @@ Result<BenchOptions> parse_bench_options(const std::vector<std::string>& argumen
   if (const Status chosen = choose_tests(words, options); !chosen) {
     return tl::unexpected(chosen.error());
   }
-  options.device = (*parsed)["device"].as<std::string>();
-  options.gpu = (*parsed)["gpu"].as<std::string>();
-  options.quick = parsed->count("quick") > 0;
-  options.json = parsed->count("json") > 0;
-  options.save = parsed->count("no-save") == 0;
-  auto output = text_options((*parsed)["color"].as<std::string>(), parsed->count("ascii") > 0);
-  if (!output) {
-    return tl::unexpected(output.error());
+  if (const Status taken = take_measuring_options(*parsed, options); !taken) {
+    return tl::unexpected(taken.error());
   }
-  options.text = *output;
+  for (const auto& [name, path] :
+       {std::pair("svg", &options.svg), std::pair("html", &options.html)}) {
+    if (parsed->count(name) == 0) {
+      continue;
+    }
+    if (options.list) {
+      return fail(ErrorCode::kUsage, fmt::format("--{} is of a run; list makes none", name));
+    }
+    *path = (*parsed)[name].as<std::string>();
+    if ((*path)->empty()) {
+      return fail(ErrorCode::kUsage, fmt::format("--{} wants a name", name));
+    }
+  }
   return options;
 }
 

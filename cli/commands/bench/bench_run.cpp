@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -16,13 +18,22 @@ namespace {
 using analysis::TestResult;
 using analysis::TestStatus;
 
-double about_seconds(const bench::BenchTest& test, bool quick) {
-  return quick ? test.quick_s : test.full_s;
+/// A software rasteriser computes what a GPU has units for, and a simulated GPU must compute how
+/// long each new kernel takes.
+constexpr double kCpuShare = 2;
+
+double share_s(const bench::BenchTest& test, BenchSession& session, bool quick) {
+  const bool on_cpu = session.runner().facts().is_cpu || session.runner().simulated();
+  return (quick ? test.quick_s : test.full_s) * (on_cpu ? kCpuShare : 1);
 }
 
 bench::MeasurementOptions options_of(const BenchSession& session,
-                                     const bench::MeasurementOptions& own, double later_s) {
+                                     const bench::MeasurementOptions& own, double this_s,
+                                     double later_s) {
   bench::MeasurementOptions options = own;
+  const std::int64_t now_ns =
+      options.clock != nullptr ? options.clock->now_ns() : MonotonicClock().now_ns();
+  options.share_end_ns = now_ns + std::llround(this_s * 1e9);
   options.cancelled = [&session, cancelled = own.cancelled] {
     return session.cancelled() || (cancelled && cancelled());
   };
@@ -68,15 +79,19 @@ void run_bench_tests(std::span<const bench::BenchTest* const> tests, BenchSessio
                      const bench::MeasurementOptions& options, analysis::BenchRun& run) {
   double later_s = 0;
   for (const bench::BenchTest* test : tests) {
-    later_s += about_seconds(*test, run.quick);
+    later_s += share_s(*test, session, run.quick);
   }
   bench::TestContext context{.runner = session.runner(),
                              .observer = session.observer(),
                              .options = options,
-                             .quick = run.quick};
+                             .quick = run.quick,
+                             .earlier = &run.tests};
   bool reopen = false;
+  std::size_t number = 0;
   for (const bench::BenchTest* test : tests) {
-    later_s -= about_seconds(*test, run.quick);
+    ++number;
+    const double this_s = share_s(*test, session, run.quick);
+    later_s -= this_s;
     if (session.cancelled()) {
       break;
     }
@@ -85,7 +100,8 @@ void run_bench_tests(std::span<const bench::BenchTest* const> tests, BenchSessio
       run.tests.push_back(not_run(*test, reopened.error()));
       continue;
     }
-    context.options = options_of(session, options, later_s);
+    session.begin_test({std::string(test->id), number, tests.size()}, this_s + later_s);
+    context.options = options_of(session, options, this_s, later_s);
     reopen = false;
     for (TestResult& result : test->run(context)) {
       reopen = reopen || result.status == TestStatus::kFailed;

@@ -73,6 +73,9 @@ class LiveSession final : public BenchSession {
   [[nodiscard]] bench::MeasurementOptions options() override;
   [[nodiscard]] analysis::BenchDevice device() const override { return device_; }
   [[nodiscard]] const std::vector<std::string>& notes() const override { return notes_; }
+  void begin_test(RunningTest test, double seconds_left) override {
+    progress_.begin_test(std::move(test), seconds_left);
+  }
   [[nodiscard]] bool cancelled() const override { return interrupt_.signal().has_value(); }
   [[nodiscard]] Result<std::optional<std::filesystem::path>> finish(
       const analysis::BenchRun& results) override;
@@ -329,9 +332,6 @@ bench::MeasurementOptions LiveSession::options() {
   options.cancelled = [this] { return cancelled(); };
   options.progress = [this](std::size_t done, std::size_t of, double seconds_left) {
     progress_.show(done, of, seconds_left);
-    if (done >= of) {
-      progress_.clear();
-    }
   };
   return options;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/analysis/bench_result.h"
+#include "cli/commands/bench/progress_line.h"
 #include "daemon/base/result.h"
 #include "daemon/store/session.h"
 #include "kernels/bench/measurement.h"
@@ -44,6 +45,8 @@ class BenchSession {
   [[nodiscard]] virtual bench::MeasurementOptions options() = 0;
   [[nodiscard]] virtual analysis::BenchDevice device() const = 0;
   [[nodiscard]] virtual const std::vector<std::string>& notes() const = 0;
+  /// Names it in the progress; `seconds_left` are those of this test and all after it.
+  virtual void begin_test(RunningTest test, double seconds_left) = 0;
   /// True after SIGINT or SIGTERM.
   [[nodiscard]] virtual bool cancelled() const = 0;
   /// Ends the recording and stores the results with it in one file of the machine folder. The path,

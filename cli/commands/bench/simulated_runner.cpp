@@ -27,8 +27,8 @@ vulkan::DeviceFacts facts_of(const simulated_gpu::SimulatedModel& model) {
   vulkan::DeviceFacts facts;
   facts.listed = {.name = "SIMULATED " + model.name,
                   .type = model.apu ? "integrated GPU" : "discrete GPU",
-                  .driver = "simulated",
-                  .driver_info = "a queueing model, no hardware",
+                  .driver = std::string(kSimulatedDriver),
+                  .driver_info = std::string(kSimulatedDriverInfo),
                   .api_version = "",
                   .vendor_id = kAmd,
                   .device_id = 0,
@@ -49,6 +49,8 @@ vulkan::DeviceFacts facts_of(const simulated_gpu::SimulatedModel& model) {
   facts.max_group_threads = 1024;
   facts.max_shared_bytes = 65536;
   facts.max_storage_range = std::numeric_limits<std::uint32_t>::max();
+  facts.max_uniform_range = 65536;
+  facts.max_texel_elements = std::uint64_t{1} << 27U;
   facts.max_image_side = 16384;
   facts.memory_bytes = static_cast<std::uint64_t>(model.vram_mib) << 20U;
   facts.timestamp_period_ns = kTickNs;
@@ -114,8 +116,9 @@ class SimulatedKernel final : public bench::PreparedKernel {
 class SimulatedRunner final : public bench::Runner {
  public:
   SimulatedRunner(const simulated_gpu::ChosenScenario& chosen, Clock* clock)
-      : facts_(facts_of(*chosen.model)),
-        shared_(std::make_shared<Shared>(chosen.scenario, clock)) {}
+      : facts_(facts_of(*chosen.model)), shared_(std::make_shared<Shared>(chosen.scenario, clock)) {
+    facts_.cores = static_cast<std::uint32_t>(chosen.scenario.gpu.compute_units);
+  }
 
   [[nodiscard]] const vulkan::DeviceFacts& facts() const override { return facts_; }
   [[nodiscard]] bool simulated() const override { return true; }

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "cli/commands/arguments.h"
-#include "cli/commands/text_options.h"
 
 namespace gputrace::commands {
 
@@ -60,17 +59,11 @@ std::string calibrate_help() {
 
 Result<CalibrateOptions> parse_calibrate_options(const std::vector<std::string>& arguments) {
   cxxopts::Options parser("gputrace calibrate");
+  add_measuring_options(parser);
   // clang-format off
   parser.add_options()
-    ("device", "", cxxopts::value<std::string>()->default_value(""))
-    ("gpu", "", cxxopts::value<std::string>()->default_value(""))
-    ("quick", "")
     ("validate", "")
     ("calibration", "", cxxopts::value<std::string>())
-    ("json", "")
-    ("no-save", "")
-    ("color", "", cxxopts::value<std::string>()->default_value("auto"))
-    ("ascii", "")
     ("h,help", "");
   // clang-format on
   const auto parsed = parse_arguments(parser, arguments);
@@ -82,12 +75,10 @@ Result<CalibrateOptions> parse_calibrate_options(const std::vector<std::string>&
   if (options.help) {
     return options;
   }
-  options.device = (*parsed)["device"].as<std::string>();
-  options.gpu = (*parsed)["gpu"].as<std::string>();
-  options.quick = parsed->count("quick") > 0;
+  if (const Status taken = take_measuring_options(*parsed, options); !taken) {
+    return tl::unexpected(taken.error());
+  }
   options.validate = parsed->count("validate") > 0;
-  options.json = parsed->count("json") > 0;
-  options.save = parsed->count("no-save") == 0;
   if (parsed->count("calibration") > 0) {
     options.calibration = (*parsed)["calibration"].as<std::string>();
   }
@@ -95,11 +86,6 @@ Result<CalibrateOptions> parse_calibrate_options(const std::vector<std::string>&
     return fail(ErrorCode::kUsage,
                 "--calibration names the one to validate; without --validate one is made");
   }
-  auto output = text_options((*parsed)["color"].as<std::string>(), parsed->count("ascii") > 0);
-  if (!output) {
-    return tl::unexpected(output.error());
-  }
-  options.text = *output;
   return options;
 }
 

@@ -6,21 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/report/render_text.h"
+#include "cli/commands/bench/measuring_options.h"
 #include "daemon/base/result.h"
 
 namespace gputrace::commands {
 
-struct CalibrateOptions {
+struct CalibrateOptions : MeasuringOptions {
   bool help = false;
-  std::string device;
-  std::string gpu;
-  bool quick = false;
-  bool json = false;
-  bool save = true;
   bool validate = false;
   std::optional<std::filesystem::path> calibration;  ///< validated in place of a new one
-  report::TextOptions text;
 };
 
 /// kUsage for --calibration without --validate.

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "cli/commands/calibrate/calibration_output.h"
+#include "cli/report/stimulus_json.h"
 
 namespace gputrace::commands {
 
@@ -88,7 +89,7 @@ json validation_json(const Validation& validation) {
 }  // namespace
 
 std::string calibration_json(const analysis::Calibration& calibration,
-                             const Validation* validation) {
+                             const analysis::StimulusMatrix& matrix, const Validation* validation) {
   const analysis::Conditions& conditions = calibration.conditions;
   json points = json::array();
   for (const analysis::CalibrationPoint& point : calibration.points) {
@@ -106,6 +107,7 @@ std::string calibration_json(const analysis::Calibration& calibration,
       {"bandwidth", ceiling_json(calibration.bandwidth)},
       {"ridge", or_null(analysis::ridge_of(calibration))},
       {"points", std::move(points)},
+      {"stimulus_matrix", json::parse(report::stimulus_json(matrix))},
       {"validation", validation != nullptr ? validation_json(*validation) : json(nullptr)},
   };
   // A name that is not UTF-8 must not throw.

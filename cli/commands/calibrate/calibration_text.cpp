@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands/calibrate/calibration_output.h"
+#include "cli/report/stimulus_text.h"
 #include "cli/report/text_format.h"
 
 namespace gputrace::commands {
@@ -24,6 +25,7 @@ using report::Page;
 constexpr std::size_t kBesideName = 50;
 constexpr std::size_t kMostName = 44;
 constexpr std::size_t kBusyWidth = 8;
+constexpr std::string_view kBusyHead = "busy, % of samples";
 /// The units that tell limits apart, deepest first.
 constexpr std::array<std::string_view, 6> kUnits{"EA_BUSY", "GL2CC_BUSY", "TCP_BUSY",
                                                  "TA_BUSY", "SPI_BUSY",   "CB_BUSY"};
@@ -40,7 +42,7 @@ std::string number(const std::optional<double>& value) {
 }
 
 std::size_t name_width(const Page& page, const std::vector<CalibrationPoint>& points) {
-  std::size_t longest = 8;
+  std::size_t longest = kBusyHead.size();
   for (const CalibrationPoint& point : points) {
     longest = std::max(longest, report::display_width(page.safe(point.workload)));
   }
@@ -75,7 +77,8 @@ std::string busy_cell(const std::vector<BusyUnit>& units, std::string_view name)
     return fmt::format("{:.0f}", 100 * unit->busy);
   }
   const double side = std::max(unit->busy - interval->lower, interval->upper - unit->busy);
-  return fmt::format("{:.0f} ±{:.0f}", 100 * unit->busy, std::ceil(100 * side));
+  constexpr double kRounding = 1e-9;  // 0.96 - 0.95 is more than 0.01
+  return fmt::format("{:.0f} ±{:.0f}", 100 * unit->busy, std::ceil(100 * side - kRounding));
 }
 
 /// Right-aligned in columns, whatever characters it is made of.
@@ -146,11 +149,12 @@ std::string_view verdict_of(const std::optional<bool>& right) {
 std::string validated_line(const Page& page, const ValidatedWorkload& workload) {
   const std::string estimate =
       workload.position ? range_text(workload.position->of_ridge) : std::string("-");
+  const std::string_view right = verdict_of(workload.class_right);
   return fmt::format(
-      "  {}{}  {:<15}{:<5}{:<11}{:<11}{:>4.0f} %  {}", name_cell(page, workload.truth.workload, 20),
+      "  {}{}  {:<15}{:<5}{:<11}{:<11}{:>4.0f} %{}{}", name_cell(page, workload.truth.workload, 20),
       padded(number(workload.of_ridge), 7), estimate, verdict_of(workload.inside),
       analysis::to_string(workload.truth.truth), analysis::to_string(workload.verdict.bottleneck),
-      100 * workload.verdict.confidence, verdict_of(workload.class_right));
+      100 * workload.verdict.confidence, right.empty() ? "" : "  ", right);
 }
 
 struct Tally {
@@ -165,6 +169,7 @@ struct Tally {
 }  // namespace
 
 std::string calibration_text(const analysis::Calibration& calibration,
+                             const analysis::StimulusMatrix& matrix,
                              const report::TextOptions& options) {
   Page page(options);
   append_head(page, calibration);
@@ -177,13 +182,17 @@ std::string calibration_text(const analysis::Calibration& calibration,
     page.line(rates_line(page, point, name), point.suspect ? Ink::kCaution : Ink::kPlain);
   }
   page.line();
-  std::string head = fmt::format("  {:<{}}", "busy, % of samples", name);
+  std::string head = fmt::format("  {:<{}}", kBusyHead, name);
   for (const std::string_view unit : kUnits) {
     head += padded(std::string(report::short_name(unit)), kBusyWidth);
   }
   page.line(head, Ink::kDim);
   for (const CalibrationPoint& point : calibration.points) {
     page.line(busy_line(page, point, name));
+  }
+  if (matrix.points > 0) {
+    page.line();
+    report::append_stimulus_matrix(page, matrix);
   }
   return page.take();
 }
@@ -218,8 +227,11 @@ std::string validation_text(const Validation& validation, const analysis::Calibr
     right.add(workload.class_right);
   }
   page.line();
-  page.line(fmt::format("{} of {} positions inside their range, {} of {} classes right.",
-                        inside.right, inside.of, right.right, right.of));
+  page.line(fmt::format("{}, {} of {} classes right.",
+                        inside.of == 0 ? "No position to judge"
+                                       : fmt::format("{} of {} positions inside their range",
+                                                     inside.right, inside.of),
+                        right.right, right.of));
   return page.take();
 }
 

@@ -68,4 +68,19 @@ Result<std::vector<analysis::BusyUnit>> busy_units(const store::SessionReader& s
   return units;
 }
 
+Result<std::vector<analysis::BusyUnit>> busy_units_at(const store::SessionReader& session,
+                                                      const regdb::RegisterDatabase& regdb,
+                                                      const store::TimeSpan& span) {
+  const auto& segments = session.segments();
+  const auto segment = std::ranges::find_if(segments, [&](const store::StoredSegment& each) {
+    return each.description.start_ns <= span.start_ns && span.start_ns < each.end_ns;
+  });
+  if (segment == segments.end()) {
+    return std::vector<analysis::BusyUnit>();
+  }
+  const Result<regdb::RegisterMap> map = regdb.map_for_table(segment->description.regdb_table);
+  return map ? busy_units(session, *segment, *map, span)
+             : Result<std::vector<analysis::BusyUnit>>(tl::unexpected<Error>(map.error()));
+}
+
 }  // namespace gputrace::commands

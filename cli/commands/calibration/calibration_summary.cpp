@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "cli/analysis/statistics.h"
+#include "cli/commands/calibration/vulkan_driver.h"
 
 namespace gputrace::commands {
 
@@ -22,13 +26,14 @@ using store::ResultValue;
 
 constexpr std::string_view kTests = "summary.";
 constexpr std::string_view kCeilings = "summary.ceilings";
+constexpr std::string_view kUnits = "summary.units";
 constexpr std::string_view kPeak = "peak.fp32";
 constexpr std::string_view kDram = "dram";
 constexpr std::string_view kClass = "class.";
-constexpr std::string_view kFamily = "family.";
 constexpr std::string_view kBusy = "busy.";
 constexpr std::string_view kGroup = "group";
 constexpr double kMostGroupThreads = 65536;
+constexpr double kMostSamples = 1e9;
 
 struct Rate {
   std::string_view what;
@@ -49,21 +54,77 @@ ResultValue value_of(std::string what, double value, std::string_view unit) {
   return result;
 }
 
-ResultValue busy_value(const BusyUnit& unit) {
-  ResultValue value =
-      value_of(fmt::format("{}{}.{}", kBusy, unit.key.register_name, unit.key.name), unit.busy, "");
-  if (unit.ci95) {
-    value.lower = unit.ci95->lower;
-    value.upper = unit.ci95->upper;
-  }
-  if (unit.counts) {
-    value.source =
-        fmt::format("{} {} {}", unit.counts->samples, unit.counts->busy, unit.counts->changes);
-  }
-  return value;
+std::optional<std::string_view> after(std::string_view text, std::string_view prefix) {
+  return text.starts_with(prefix) ? std::optional(text.substr(prefix.size())) : std::nullopt;
 }
 
-ResultTest test_of(const CalibrationPoint& point) {
+/// The units of a summary, a register at a time: their names stand once, in "summary.units".
+class UnitLayout {
+ public:
+  /// All that any of the points has.
+  explicit UnitLayout(const std::vector<CalibrationPoint>& points) {
+    for (const CalibrationPoint& point : points) {
+      for (const BusyUnit& unit : point.units) {
+        std::vector<std::string>& names = registers_[unit.key.register_name];
+        if (std::ranges::find(names, unit.key.name) == names.end()) {
+          names.push_back(unit.key.name);
+        }
+      }
+    }
+  }
+  /// As a stranger's file has it.
+  explicit UnitLayout(const ResultTest& test) {
+    for (const ResultValue& value : test.values) {
+      const auto register_name = after(value.what, kBusy);
+      for (std::size_t begin = 0; register_name && begin < value.source.size();) {
+        const std::size_t end = std::min(value.source.find(',', begin), value.source.size());
+        registers_[std::string(*register_name)].push_back(value.source.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    }
+  }
+
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& registers() const {
+    return registers_;
+  }
+  [[nodiscard]] ResultTest names() const {
+    ResultTest test;
+    test.name = std::string(kUnits);
+    for (const auto& [register_name, names] : registers_) {
+      ResultValue& value = test.values.emplace_back(
+          value_of(std::string(kBusy) + register_name, static_cast<double>(names.size()), "units"));
+      value.source = fmt::format("{}", fmt::join(names, ","));
+    }
+    return test;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> registers_;
+};
+
+/// The counts of a register's units in their order: "1920 12,0 0,-", one without counts is "-".
+/// Absent without any.
+std::optional<ResultValue> busy_value(const CalibrationPoint& point,
+                                      const std::string& register_name,
+                                      const std::vector<std::string>& names) {
+  ResultValue value = value_of(std::string(kBusy) + register_name, 0, "samples");
+  for (const std::string& name : names) {
+    const auto unit = std::ranges::find_if(point.units, [&](const BusyUnit& each) {
+      return each.key.register_name == register_name && each.key.name == name && each.counts;
+    });
+    value.source += value.source.empty() ? "" : ",";
+    if (unit == point.units.end()) {
+      value.source += '-';
+      continue;
+    }
+    const analysis::Counts counts = unit->counts.value_or(analysis::Counts{});
+    value.source += fmt::format("{} {}", counts.busy, counts.changes);
+    value.value = static_cast<double>(counts.samples);  // one word has all bits of a register
+  }
+  return value.value > 0 ? std::optional(value) : std::nullopt;
+}
+
+ResultTest test_of(const CalibrationPoint& point, const UnitLayout& layout) {
   ResultTest test;
   test.name = fmt::format("{}{}", kTests, point.workload);
   for (const Rate& rate : kRates) {
@@ -71,16 +132,17 @@ ResultTest test_of(const CalibrationPoint& point) {
       test.values.push_back(value_of(std::string(rate.what), *value, rate.unit));
     }
   }
-  test.values.push_back(value_of(std::string(kGroup), point.group_threads, "threads"));
+  ResultValue& group =
+      test.values.emplace_back(value_of(std::string(kGroup), point.group_threads, "threads"));
+  group.source = point.family;
   test.values.push_back(
       value_of(fmt::format("{}{}", kClass, analysis::to_string(point.truth)), 1, ""));
-  test.values.push_back(value_of(fmt::format("{}{}", kFamily, point.family), 1, ""));
-  std::ranges::transform(point.units, std::back_inserter(test.values), busy_value);
+  for (const auto& [register_name, names] : layout.registers()) {
+    if (auto busy = busy_value(point, register_name, names)) {
+      test.values.push_back(std::move(*busy));
+    }
+  }
   return test;
-}
-
-std::optional<std::string_view> after(std::string_view text, std::string_view prefix) {
-  return text.starts_with(prefix) ? std::optional(text.substr(prefix.size())) : std::nullopt;
 }
 
 std::optional<Bottleneck> parse_bottleneck(std::string_view name) {
@@ -93,47 +155,43 @@ std::optional<Bottleneck> parse_bottleneck(std::string_view name) {
   return std::nullopt;
 }
 
-/// "1979 1920 12": absent for anything that cannot be counts.
-std::optional<analysis::Counts> parse_counts(std::string_view text) {
-  std::array<std::uint64_t, 3> numbers{};
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  for (std::uint64_t& number : numbers) {
-    if (&number != numbers.data()) {
-      if (at == end || *at != ' ') {
-        return std::nullopt;
-      }
-      ++at;
-    }
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc()) {
-      return std::nullopt;
-    }
-    at = next;
+/// "1920 12" of so many samples: absent for anything that cannot be counts.
+std::optional<analysis::Counts> parse_counts(std::uint64_t samples, std::string_view text) {
+  analysis::Counts counts{.samples = samples, .busy = 0, .changes = 0};
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [blank, bad_busy] = std::from_chars(begin, end, counts.busy);
+  if (bad_busy != std::errc() || blank == end || *blank != ' ') {
+    return std::nullopt;
   }
-  const analysis::Counts counts{numbers[0], numbers[1], numbers[2]};
-  const bool possible = at == end && counts.samples > 0 && counts.busy <= counts.samples &&
-                        counts.changes < counts.samples;
+  const auto [at, bad_changes] = std::from_chars(blank + 1, end, counts.changes);
+  const bool possible =
+      bad_changes == std::errc() && at == end && counts.busy <= samples && counts.changes < samples;
   return possible ? std::optional(counts) : std::nullopt;
 }
 
-std::optional<BusyUnit> parse_unit(std::string_view key, const ResultValue& value) {
-  const std::size_t dot = key.find('.');
-  if (dot == std::string_view::npos || !(value.value >= 0 && value.value <= 1)) {
-    return std::nullopt;
+void enter_units(const ResultValue& value, const std::string& register_name,
+                 const std::vector<std::string>& names, CalibrationPoint& point) {
+  if (!(value.value >= 1 && value.value <= kMostSamples)) {
+    return;
   }
-  BusyUnit unit;
-  unit.key = {std::string(key.substr(0, dot)), std::string(key.substr(dot + 1))};
-  unit.busy = value.value;
-  unit.counts = parse_counts(value.source);
-  if (value.lower && value.upper && *value.lower >= 0 && *value.lower <= *value.upper &&
-      *value.upper <= 1) {
-    unit.ci95 = analysis::Interval{*value.lower, *value.upper};
+  std::string_view rest = value.source;
+  for (const std::string& name : names) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const auto counts = parse_counts(static_cast<std::uint64_t>(value.value), rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (counts) {
+      // A workload has fewer samples than batch means need: counts are all that the interval needs.
+      point.units.push_back(
+          {.key = {register_name, name},
+           .busy = static_cast<double>(counts->busy) / static_cast<double>(counts->samples),
+           .counts = counts,
+           .ci95 = analysis::ci95(*counts, {})});
+    }
   }
-  return unit;
 }
 
-CalibrationPoint point_of(const ResultTest& test) {
+CalibrationPoint point_of(const ResultTest& test, const UnitLayout& layout) {
   CalibrationPoint point;
   point.workload = test.name.substr(kTests.size());
   for (const ResultValue& value : test.values) {
@@ -143,13 +201,13 @@ CalibrationPoint point_of(const ResultTest& test) {
     } else if (value.what == kGroup) {
       point.group_threads =
           static_cast<std::uint32_t>(std::clamp(value.value, 0.0, kMostGroupThreads));
+      point.family = value.source;
     } else if (const auto truth = after(value.what, kClass)) {
       point.truth = parse_bottleneck(*truth).value_or(Bottleneck::kUnknown);
-    } else if (const auto family = after(value.what, kFamily)) {
-      point.family = std::string(*family);
     } else if (const auto key = after(value.what, kBusy)) {
-      if (auto unit = parse_unit(*key, value)) {
-        point.units.push_back(std::move(*unit));
+      const auto names = layout.registers().find(std::string(*key));
+      if (names != layout.registers().end()) {
+        enter_units(value, names->first, names->second, point);
       }
     }
   }
@@ -191,7 +249,7 @@ store::ResultRun summary_of(const Calibration& calibration) {
   run.vendor_id = conditions.vendor_id;
   run.device_id = conditions.device_id;
   run.revision_id = conditions.revision_id;
-  run.driver = conditions.driver.value_or("");
+  enter_driver(conditions.driver, run);
   run.simulated = conditions.simulated;
   run.clock_mhz = conditions.clock_mhz;
   run.power_w = conditions.power_w;
@@ -204,21 +262,32 @@ store::ResultRun summary_of(const Calibration& calibration) {
   if (calibration.bandwidth) {
     ceilings.values.push_back(ceiling_value(*calibration.bandwidth, kDram, file));
   }
+  const UnitLayout layout(calibration.points);
+  run.tests.push_back(layout.names());
   for (const CalibrationPoint& point : calibration.points) {
     if (!point.suspect && !point.units.empty()) {
-      run.tests.push_back(test_of(point));
+      run.tests.push_back(test_of(point, layout));
     }
   }
   return run;
 }
 
+bool is_summary(const store::ResultRun& run) {
+  return std::ranges::find(run.tests, kUnits, &ResultTest::name) != run.tests.end();
+}
+
 std::optional<Calibration> calibration_of(const store::ResultRun& run) {
+  const auto units = std::ranges::find(run.tests, kUnits, &ResultTest::name);
+  if (units == run.tests.end()) {
+    return std::nullopt;
+  }
+  const UnitLayout layout(*units);
   Calibration calibration;
   for (const ResultTest& test : run.tests) {
     if (test.name == kCeilings) {
       enter_ceilings(test, calibration);
-    } else if (test.name.starts_with(kTests)) {
-      calibration.points.push_back(point_of(test));
+    } else if (test.name.starts_with(kTests) && test.name != kUnits) {
+      calibration.points.push_back(point_of(test, layout));
     }
   }
   if (calibration.points.empty()) {
@@ -230,7 +299,7 @@ std::optional<Calibration> calibration_of(const store::ResultRun& run) {
                             .device_id = run.device_id,
                             .revision_id = run.revision_id,
                             .simulated = run.simulated,
-                            .driver = run.driver.empty() ? std::nullopt : std::optional(run.driver),
+                            .driver = driver_of(run),
                             .clock_mhz = run.clock_mhz,
                             .power_w = run.power_w};
   return calibration;

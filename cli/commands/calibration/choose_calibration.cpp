@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/commands/calibration/load_calibration.h"
 #include "cli/commands/session_folder.h"
 #include "daemon/store/session_kind.h"
 
@@ -31,13 +30,16 @@ std::vector<std::filesystem::path> find_calibrations(const std::filesystem::path
 }
 
 CalibrationChoice choose_calibration(const std::filesystem::path& machine_folder,
-                                     const analysis::Conditions& recording) {
+                                     const analysis::Conditions& recording, LoadCalibration load) {
   CalibrationChoice choice;
   for (std::filesystem::path& file : find_calibrations(machine_folder)) {
-    Result<analysis::Calibration> calibration = load_calibration(file);
+    Result<analysis::Calibration> calibration = load(file);
     if (!calibration) {
       choice.refused.push_back({std::move(file), calibration.error().message});
       continue;
+    }
+    if (calibration->conditions.simulated != recording.simulated) {
+      continue;  // nobody expects it to fit
     }
     analysis::CalibrationFit fit = analysis::fit_of(*calibration, recording);
     if (fit.use == analysis::CalibrationUse::kRefused) {

@@ -42,28 +42,29 @@ bool is_family(const CalibrationPoint& point, std::string_view family) {
 
 void enter_rates(const WorkloadMark& mark, Workload& workload) {
   CalibrationPoint& point = workload.point;
-  point.workload = mark.label;
+  point.workload = mark.stimulus.label;
   point.group_threads = mark.group_threads;
-  workload.footprint_bytes = mark.footprint_bytes;
+  workload.footprint_bytes = mark.stimulus.footprint_bytes;
   const double dram_bytes = mark.dram_bytes.value_or(0);
   if (workload.unit == "GFLOPS") {
     point.gflops = workload.rate;
-    if (mark.dram_bytes && mark.flops > 0) {
-      point.gbps = workload.rate * dram_bytes / mark.flops;
+    if (mark.dram_bytes && mark.stimulus.flops > 0) {
+      point.gbps = workload.rate * dram_bytes / mark.stimulus.flops;
     }
   } else if (workload.unit == "GB/s" && mark.dram_bytes) {
     point.gbps = workload.rate;
-    if (mark.flops > 0 && dram_bytes > 0) {
-      point.gflops = workload.rate * mark.flops / dram_bytes;
+    if (mark.stimulus.flops > 0 && dram_bytes > 0) {
+      point.gflops = workload.rate * mark.stimulus.flops / dram_bytes;
     }
   } else if (workload.unit == "GPixel/s") {
     point.gbps = mark.dram_bytes ? std::optional(workload.rate * dram_bytes) : std::nullopt;
-    point.gflops = mark.flops > 0 ? std::optional(workload.rate * mark.flops) : std::nullopt;
+    point.gflops =
+        mark.stimulus.flops > 0 ? std::optional(workload.rate * mark.stimulus.flops) : std::nullopt;
   }
   // Pixels fill the memory's units by how they are written, whatever else they do: they lie on no
   // curve of busy bits over intensity.
-  if (dram_bytes > 0 && mark.flops > 0 && !is_family(point, "fill")) {
-    point.intensity = mark.flops / dram_bytes;
+  if (dram_bytes > 0 && mark.stimulus.flops > 0 && !is_family(point, "fill")) {
+    point.intensity = mark.stimulus.flops / dram_bytes;
   }
 }
 
@@ -127,7 +128,7 @@ class Loader {
         const store::TimeSpan span{point.start_ns.value_or(0), point.end_ns.value_or(0)};
         if (const WorkloadMark* mark = mark_at(marks_, span.start_ns, span.end_ns)) {
           enter_rates(*mark, *workload);
-          Result<std::vector<analysis::BusyUnit>> units = units_in(span);
+          Result<std::vector<analysis::BusyUnit>> units = busy_units_at(session_, regdb_, span);
           if (!units) {
             return tl::unexpected<Error>(units.error());
           }
@@ -139,19 +140,6 @@ class Loader {
       }
     }
     return {};
-  }
-
-  Result<std::vector<analysis::BusyUnit>> units_in(const store::TimeSpan& span) {
-    const auto& segments = session_.segments();
-    const auto segment = std::ranges::find_if(segments, [&](const store::StoredSegment& each) {
-      return each.description.start_ns <= span.start_ns && span.start_ns < each.end_ns;
-    });
-    if (segment == segments.end()) {
-      return std::vector<analysis::BusyUnit>();
-    }
-    const Result<regdb::RegisterMap> map = regdb_.map_for_table(segment->description.regdb_table);
-    return map ? busy_units(session_, *segment, *map, span)
-               : Result<std::vector<analysis::BusyUnit>>(tl::unexpected<Error>(map.error()));
   }
 
   const store::SessionReader& session_;

@@ -31,6 +31,18 @@ Result<std::optional<analysis::Calibration>> load_summary(const store::SessionRe
   return std::optional<analysis::Calibration>();
 }
 
+Result<analysis::Calibration> load_kept_summary(const std::filesystem::path& file) {
+  if (const Result<store::SessionReader> session = store::SessionReader::open(file)) {
+    Result<std::optional<analysis::Calibration>> loaded = load_summary(*session);
+    std::optional<analysis::Calibration> summary = loaded ? std::move(*loaded) : std::nullopt;
+    if (summary) {
+      summary->file = file.string();
+      return std::move(*summary);
+    }
+  }
+  return load_calibration(file);
+}
+
 Result<analysis::Calibration> load_calibration(const std::filesystem::path& file) {
   const Result<store::SessionReader> session = store::SessionReader::open(file);
   if (!session) {

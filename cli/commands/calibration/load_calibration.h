@@ -17,6 +17,10 @@ namespace gputrace::commands {
 /// kind or without any workload, which says how to make one.
 [[nodiscard]] Result<analysis::Calibration> load_calibration(const std::filesystem::path& file);
 
+/// The summary that `calibrate` left in its file, which costs next to nothing to read; of a file
+/// without one what load_calibration() counts. Errors as there.
+[[nodiscard]] Result<analysis::Calibration> load_kept_summary(const std::filesystem::path& file);
+
 /// What `record` left in a recording; absent where there is none.
 [[nodiscard]] Result<std::optional<analysis::Calibration>> load_summary(
     const store::SessionReader& recording);

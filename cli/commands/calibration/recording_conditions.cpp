@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/commands/bench/simulated_runner.h"
 #include "cli/commands/calibration/choose_calibration.h"
+#include "cli/commands/calibration/vulkan_driver.h"
 #include "regdb/register_database.h"
 
 namespace gputrace::commands {
@@ -161,7 +163,10 @@ Result<analysis::Conditions> conditions_under(const store::SessionReader& record
   conditions.device_id = gpu.device_id;
   conditions.revision_id = gpu.revision_id;
   conditions.simulated = gpu.simulated;
-  conditions.driver = gpu.driver.empty() ? std::nullopt : std::optional(gpu.driver);
+  conditions.driver = driver_of(recording);
+  if (!conditions.driver && gpu.simulated) {
+    conditions.driver = driver_text(kSimulatedDriver, kSimulatedDriverInfo);
+  }
   auto series = clock_and_power(recording, gpu.pci);
   if (!series) {
     return tl::unexpected<Error>(series.error());
@@ -188,6 +193,11 @@ Error no_samples() {
 }
 
 }  // namespace
+
+const sampler::GpuIdentity* recorded_gpu(const store::SessionReader& recording) {
+  const store::StoredSegment* longest = longest_segment(recording);
+  return longest == nullptr ? nullptr : &longest->description.gpu;
+}
 
 Result<analysis::Conditions> conditions_of(const store::SessionReader& recording) {
   const store::StoredSegment* longest = longest_segment(recording);

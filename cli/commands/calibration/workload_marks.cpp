@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <string>
+#include <utility>
 
 namespace gputrace::commands {
 
@@ -25,6 +26,31 @@ std::optional<double> amount(const json& object, const char* key) {
   return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
+std::string word(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+analysis::StimulatedPoint parse_stimulus(const json& stimulus) {
+  analysis::StimulatedPoint point;
+  const auto pixels = stimulus.find("pixels");
+  point.pixels = pixels != stimulus.end() && pixels->is_boolean() && pixels->get<bool>();
+  point.access = word(stimulus, "access");
+  point.path = word(stimulus, "path");
+  for (const auto& [key, member] :
+       {std::pair{"flops", &analysis::StimulatedPoint::flops},
+        std::pair{"read_bytes", &analysis::StimulatedPoint::read_bytes},
+        std::pair{"written_bytes", &analysis::StimulatedPoint::written_bytes},
+        std::pair{"footprint_bytes", &analysis::StimulatedPoint::footprint_bytes},
+        std::pair{"stride_bytes", &analysis::StimulatedPoint::stride_bytes},
+        std::pair{"local_bytes", &analysis::StimulatedPoint::local_bytes},
+        std::pair{"code_bytes", &analysis::StimulatedPoint::code_bytes},
+        std::pair{"fetches", &analysis::StimulatedPoint::fetches}}) {
+    point.*member = amount(stimulus, key).value_or(0);
+  }
+  return point;
+}
+
 std::optional<WorkloadMark> parse_begin(const store::Event& event) {
   if (event.text.size() > kMaxTextBytes) {
     return std::nullopt;
@@ -41,12 +67,11 @@ std::optional<WorkloadMark> parse_begin(const store::Event& event) {
   }
   WorkloadMark mark;
   mark.begin_ns = event.time_ns;
-  mark.label = label->get<std::string>();
+  mark.stimulus = parse_stimulus(*stimulus);
+  mark.stimulus.label = label->get<std::string>();
   mark.group_threads = static_cast<std::uint32_t>(
       std::min(amount(*stimulus, "group_threads").value_or(0), kMaxGroupThreads));
-  mark.flops = amount(*stimulus, "flops").value_or(0);
   mark.dram_bytes = amount(*stimulus, "dram_bytes");
-  mark.footprint_bytes = amount(*stimulus, "footprint_bytes").value_or(0);
   return mark;
 }
 

@@ -4,22 +4,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "cli/analysis/stimulus_matrix.h"
 #include "daemon/store/session.h"
 
 namespace gputrace::commands {
 
-/// The stimulus of a point, as far as calibrations need it; amounts are those of a thread.
 struct WorkloadMark {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::string label;  ///< "sweep.n16.g64"
+  analysis::StimulatedPoint stimulus;  ///< label "sweep.n16.g64"; no units
   std::uint32_t group_threads = 0;
-  double flops = 0;
-  std::optional<double> dram_bytes = std::nullopt;
-  double footprint_bytes = 0;
+  std::optional<double> dram_bytes = std::nullopt;  ///< a thread
 };
 
 /// In order of time. A begin whose text is not what gputrace writes, and one without an end, are

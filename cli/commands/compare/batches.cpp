@@ -53,67 +53,89 @@ std::vector<TimeRange> cut(const TimeRange& range) {
   return batches;
 }
 
-/// 95 %, of the mean of all; absent for too few.
-std::optional<Interval> interval_of(const std::vector<double>& means) {
-  if (means.size() < kMinBatches) {
+struct Batch {
+  double mean = 0;
+  double weight = 1;  ///< what it counts for in the mean of all
+};
+
+/// 95 %, about the mean of all that is told: batches that know less than others, or the time
+/// between two of them, make that of the batches another one. Absent for too few.
+std::optional<Interval> interval_about(double told, const std::vector<Batch>& batches) {
+  double weights = 0;
+  double sum = 0;
+  for (const Batch& batch : batches) {
+    weights += batch.weight;
+    sum += batch.weight * batch.mean;
+  }
+  if (batches.size() < kMinBatches || weights <= 0) {
     return std::nullopt;
   }
-  const auto n = static_cast<double>(means.size());
-  double sum = 0;
-  for (const double mean : means) {
-    sum += mean;
+  const auto n = static_cast<double>(batches.size());
+  double squares = 0;  // of a weighted mean's error
+  for (const Batch& batch : batches) {
+    const double error = batch.weight / weights * (batch.mean - sum / weights);
+    squares += error * error;
   }
-  double squares = 0;
-  for (const double mean : means) {
-    squares += (mean - sum / n) * (mean - sum / n);
-  }
-  const double half = analysis::t_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
-  return Interval{sum / n - half, sum / n + half};
+  const double half = analysis::t_quantile(0.975, n - 1) * std::sqrt(squares * n / (n - 1));
+  return Interval{told - half, told + half};
 }
 
-Status add_sensors(const SensorSet& set, const std::vector<TimeRange>& cuts, Batches& batches) {
+Status add_sensors(const SensorSet& set, const std::vector<TimeRange>& cuts,
+                   const report::Report& report, Batches& batches) {
   const auto of_batches = sensors_of_stretches(set, cuts);
   if (!of_batches) {
     return tl::unexpected<Error>(of_batches.error());
   }
-  std::map<std::pair<std::string, std::string>, std::vector<double>> means;
+  std::map<std::pair<std::string, std::string>, std::vector<Batch>> means;
   for (const std::vector<report::Sensor>& batch : *of_batches) {
     for (const report::Sensor& sensor : batch) {
       if (sensor.kind == report::SensorKind::kGauge && sensor.mean) {
-        means[{sensor.name, sensor.source}].push_back(*sensor.mean);
+        means[{sensor.name, sensor.source}].push_back({*sensor.mean, sensor.covered_s});
       }
     }
   }
-  for (const auto& [key, values] : means) {
-    if (const std::optional<Interval> interval = interval_of(values)) {
-      batches.sensors.push_back({key.first, key.second, *interval});
+  for (const report::Sensor& sensor : report.sensors) {
+    const auto found = means.find({sensor.name, sensor.source});
+    if (found == means.end() || !sensor.mean) {
+      continue;
+    }
+    if (const std::optional<Interval> interval = interval_about(*sensor.mean, found->second)) {
+      batches.sensors.push_back({sensor.name, sensor.source, *interval});
     }
   }
   return {};
 }
 
-Status add_dram(const SensorSet& set, const std::vector<TimeRange>& cuts, Batches& batches) {
+Status add_dram(const SensorSet& set, const std::vector<TimeRange>& cuts,
+                const report::Report& report, Batches& batches) {
+  if (!report.dram || !report.dram->total_gbps) {
+    return {};
+  }
   const Result<MemoryTrack> memory = MemoryTrack::load(set, set.shown().start_ns);
   if (!memory) {
     return tl::unexpected<Error>(memory.error());
   }
-  std::vector<double> means;
+  std::vector<Batch> means;
   for (const TimeRange& batch : cuts) {
     if (const std::optional<double> gbps = memory->gbps(batch)) {
-      means.push_back(*gbps);
+      means.push_back({.mean = *gbps});
     }
   }
-  batches.dram_gbps = interval_of(means);
+  batches.dram_gbps = interval_about(*report.dram->total_gbps, means);
   return {};
 }
 
-Status add_frames(const store::SessionReader& session, const TimeRange& range, Batches& batches) {
+Status add_frames(const store::SessionReader& session, const TimeRange& range,
+                  const report::Report& report, Batches& batches) {
+  if (!report.frames || report.frames->fps <= 0) {
+    return {};
+  }
   const Result<std::vector<store::Frame>> frames =
       session.frames(store::TimeSpan{range.start_ns, range.end_ns});
   if (!frames) {
     return tl::unexpected<Error>(frames.error());
   }
-  std::vector<double> means;
+  std::vector<Batch> means;
   const std::size_t count = frames->size();
   for (std::size_t batch = 0; batch < kMostBatches && count >= kMostBatches; ++batch) {
     const std::size_t begin = count * batch / kMostBatches;
@@ -122,9 +144,10 @@ Status add_frames(const store::SessionReader& session, const TimeRange& range, B
     for (std::size_t i = begin; i < end; ++i) {
       sum += static_cast<double>((*frames)[i].duration_ns) / 1e6;
     }
-    means.push_back(sum / static_cast<double>(end - begin));
+    const auto in_batch = static_cast<double>(end - begin);
+    means.push_back({.mean = sum / in_batch, .weight = in_batch});
   }
-  batches.frame_time_ms = interval_of(means);
+  batches.frame_time_ms = interval_about(1000 / report.frames->fps, means);
   return {};
 }
 
@@ -151,14 +174,14 @@ Result<Batches> batches_of(const store::SessionReader& session, const report::Re
     return tl::unexpected<Error>(set.error());
   }
   if (!cuts.empty()) {
-    if (const Status status = add_sensors(*set, cuts, batches); !status) {
+    if (const Status status = add_sensors(*set, cuts, report, batches); !status) {
       return tl::unexpected<Error>(status.error());
     }
-    if (const Status status = add_dram(*set, cuts, batches); !status) {
+    if (const Status status = add_dram(*set, cuts, report, batches); !status) {
       return tl::unexpected<Error>(status.error());
     }
   }
-  if (const Status status = add_frames(session, *range, batches); !status) {
+  if (const Status status = add_frames(session, *range, report, batches); !status) {
     return tl::unexpected<Error>(status.error());
   }
   return batches;

@@ -1,5 +1,6 @@
 // How well the means of a recording are known: it is cut into batches of equal length, and their
-// scatter tells (method of batch means; readings follow each other and are no independent draws).
+// scatter about the mean that the report tells (method of batch means; readings follow each other
+// and are no independent draws).
 #pragma once
 
 #include <optional>

@@ -99,8 +99,20 @@ std::string_view name_of_need(bench::Requirement need) {
       return "cooperative matrix";
     case bench::Requirement::kBufferAddresses:
       return "buffer addresses";
+    case bench::Requirement::kStorage16:
+      return "16-bit storage";
+    case bench::Requirement::kRayQuery:
+      return "ray query";
+    case bench::Requirement::kInt16:
+      return "int16";
     case bench::Requirement::kBcTextures:
       return "BC textures";
+    case bench::Requirement::kShaderClock:
+      return "shader clock";
+    case bench::Requirement::kFloatAtomics:
+      return "float atomics";
+    case bench::Requirement::kSharedFloatAtomics:
+      return "float atomics on local memory";
   }
   return "?";
 }

@@ -69,7 +69,8 @@ KernelVerdict verify_one(vulkan::Device& device, const bench::KernelCase& kernel
       verdict.verdict = Verdict::kFailed;
       break;
     case analysis::Proof::kNotDone:
-      verdict.verdict = kernel.formula.empty() ? Verdict::kNoFormula : Verdict::kNotDone;
+      verdict.verdict = kernel.formula.empty() && kernel.in_loops.empty() ? Verdict::kNoFormula
+                                                                          : Verdict::kNotDone;
       break;
   }
   return verdict;

@@ -32,6 +32,7 @@ class GpuUse {
   /// Call it when fd() is readable.
   void take(RecorderLink& recorder);
 
+  [[nodiscard]] const os::SystemRoots& roots() const { return roots_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 

@@ -347,7 +347,7 @@ void Supervisor::tell_the_end(const ipc::ReadyAnswer& ready) {
   append(warnings_, gpu_use_.warnings());
   append(delivery.notes, gpu_use_.notes());
   if (closed_) {
-    keep_summary(delivery, target_);
+    keep_summary(delivery, target_, gpu_use_.roots());
   }
   for (const std::string& warning : warnings_) {
     log_(LogLevel::kWarning, report::escape_for_terminal(warning, false));

@@ -8,12 +8,14 @@
 
 #include "cli/commands/bench/result_file.h"
 #include "cli/commands/calibration/choose_calibration.h"
+#include "cli/commands/calibration/vulkan_driver.h"
 #include "daemon/store/session_reader.h"
 
 namespace gputrace::commands {
 namespace {
 
-/// Mean of what was read while the sweep ran; before it the clock was that of an idle GPU.
+/// Mean of what was read while the sweep or the streams ran; before it the clock was that of an
+/// idle GPU.
 std::optional<double> mean_of(const analysis::BenchRun& run,
                               std::optional<double> analysis::BenchPoint::* member) {
   double sum = 0;
@@ -21,7 +23,8 @@ std::optional<double> mean_of(const analysis::BenchRun& run,
   for (const analysis::TestResult& test : run.tests) {
     for (const analysis::BenchSeries& series : test.series) {
       for (const analysis::BenchPoint& point : series.points) {
-        if (test.id == "roofline.sweep" && point.*member) {
+        const bool is_long = test.id == "roofline.sweep" || test.id.starts_with("bandwidth.");
+        if (is_long && point.*member) {
           sum += (point.*member).value_or(0);
           ++count;
         }
@@ -48,12 +51,13 @@ analysis::Conditions conditions_of_run(const analysis::BenchRun& run) {
           .device_id = run.device.device_id,
           .revision_id = run.device.revision_id,
           .simulated = run.device.simulated,
-          .driver = std::nullopt,
+          .driver = driver_text(run.device.driver, run.device.driver_info),
           .clock_mhz = mean_of(run, &analysis::BenchPoint::clock_after_mhz),
           .power_w = mean_of(run, &analysis::BenchPoint::power_w)};
 }
 
 struct RooflineFile {
+  bool is_bench = false;
   std::int64_t started_ns = 0;
   std::filesystem::path path;
 };
@@ -67,14 +71,20 @@ std::vector<RooflineFile> roofline_files(const std::filesystem::path& folder) {
       continue;
     }
     const auto session = store::SessionReader::open(it->path());
-    if (!session || session->description().kind != store::SessionKind::kRoofline) {
+    if (!session || (session->description().kind != store::SessionKind::kRoofline &&
+                     session->description().kind != store::SessionKind::kBench)) {
       continue;
     }
     if (const auto& started = session->description().started) {
-      files.push_back({started->realtime_ns, it->path()});
+      files.push_back({session->description().kind == store::SessionKind::kBench,
+                       started->realtime_ns, it->path()});
     }
   }
+  // A bench may have measured ceilings as well; a roofline is about nothing else.
   std::ranges::sort(files, [](const RooflineFile& a, const RooflineFile& b) {
+    if (a.is_bench != b.is_bench) {
+      return b.is_bench;
+    }
     return a.started_ns != b.started_ns ? a.started_ns > b.started_ns : a.path < b.path;
   });
   return files;
@@ -106,6 +116,7 @@ std::optional<MeasuredCeilings> ceilings_of(const analysis::BenchRun& run,
     return std::nullopt;
   }
   ceilings.started_at = run.started_at;
+  ceilings.driver = measured.conditions.driver;
   ceilings.simulated = run.device.simulated;
   ceilings.roofline = std::move(roofline);
   return ceilings;
@@ -122,8 +133,11 @@ std::optional<MeasuredCeilings> newest_ceilings(const std::filesystem::path& mac
     const auto session = store::SessionReader::open(file.path);
     const auto runs = session ? session->results() : tl::unexpected<Error>(session.error());
     for (std::size_t i = 0; runs && i < runs->size(); ++i) {
-      if (auto ceilings = ceilings_of(bench_run((*runs)[i]), *session, recording)) {
+      auto ceilings = ceilings_of(bench_run((*runs)[i]), *session, recording);
+      // A bench of one test must not hide an older one of all.
+      if (ceilings && (!file.is_bench || (ceilings->compute && ceilings->bandwidth))) {
         ceilings->file = file.path;
+        ceilings->from_bench = file.is_bench;
         return ceilings;
       }
     }

@@ -1,4 +1,5 @@
-// Ceilings of a machine without a calibration: those of its newest roofline.
+// Ceilings of a machine without a calibration: those of its newest roofline, else of its newest
+// bench that measured some.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +14,17 @@ namespace gputrace::commands {
 struct MeasuredCeilings {
   std::filesystem::path file;
   std::string started_at;
+  std::optional<std::string> driver;  ///< of Vulkan
   bool simulated = false;
+  bool from_bench = false;  ///< else from a roofline
   analysis::Roofline roofline;
   std::optional<analysis::Ceiling> compute;
   std::optional<analysis::Ceiling> bandwidth;
   analysis::CalibrationFit fit;
 };
 
-/// Of the newest file of kind roofline in the folder whose GPU, clock and power fit the recording.
+/// Of the newest file of kind roofline in the folder whose GPU, clock and power fit the recording,
+/// else of kind bench.
 /// Files that cannot be read are left out.
 [[nodiscard]] std::optional<MeasuredCeilings> newest_ceilings(
     const std::filesystem::path& machine_folder, const analysis::Conditions& recording);

@@ -18,6 +18,11 @@ class PackedCounts {
   [[nodiscard]] std::uint32_t operator[](std::size_t i) const {
     return (low_.empty() ? 0U : low_[i]) + (high_.empty() ? 0U : std::uint32_t{high_[i]} << 8U);
   }
+  [[nodiscard]] std::span<const std::uint8_t> low() const { return low_; }
+  [[nodiscard]] std::span<const std::uint8_t> high() const { return high_; }
+  /// As low() and high() of another one gave them.
+  void set_low(std::span<const std::byte> bytes);
+  void set_high(std::span<const std::byte> bytes);
   [[nodiscard]] std::size_t bytes() const { return low_.capacity() + high_.capacity(); }
 
  private:

@@ -36,6 +36,13 @@ std::string day_and_minute(const std::string& rfc3339) {
   return rfc3339.substr(0, kDay) + " " + rfc3339.substr(kDay + 1, kMinute - kDay - 1) + " UTC";
 }
 
+/// "calibration of 2026-11-30 12:00 UTC (radv, Mesa 24.2.8), FILE"
+std::string source_of(std::string_view kind, const std::string& started_at,
+                      const std::optional<std::string>& driver, const std::string& where) {
+  return fmt::format("{} of {}{}, {}", kind, day_and_minute(started_at),
+                     driver ? fmt::format(" ({})", *driver) : "", where);
+}
+
 std::string calibrate_hint(const analysis::Conditions& recording) {
   return recording.simulated
              ? "run `gputrace calibrate` with the same simulated GPU for --gpu, then "
@@ -70,6 +77,14 @@ void use_calibration(Calibration calibration, const CalibrationFit& fit, const s
   roofline.fit = fit;
   roofline.scatter = machine.model ? machine.model->scatter() : 0;
   machine.roofline = std::move(roofline);
+  if (fit.other_driver) {
+    machine.warnings.push_back(
+        {"calibration_driver",
+         fmt::format("the Vulkan driver of this machine was {} when it recorded, not that of the "
+                     "{}: positions are wider.",
+                     *fit.other_driver, source),
+         "run `gputrace calibrate` with the driver of today."});
+  }
   for (analysis::CalibrationPoint& point : calibration.points) {
     if (!point.suspect && !point.units.empty()) {
       machine.known.push_back({std::move(point.workload), std::move(point.units)});
@@ -121,7 +136,7 @@ Result<MachineKnowledge> asked_for(const std::filesystem::path& file,
     return machine;
   }
   const std::string source =
-      fmt::format("calibration of {}, {}", day_and_minute(loaded->started_at), file.string());
+      source_of("calibration", loaded->started_at, loaded->conditions.driver, file.string());
   use_calibration(std::move(*loaded), fit, source, machine);
   return machine;
 }
@@ -139,15 +154,15 @@ bool find_calibration(const store::SessionReader& session, const std::filesystem
   CalibrationFit fit = choice.fit;
   std::string source;
   if (found) {
-    source = fmt::format("calibration of {}, {}", day_and_minute(found->started_at), found->file);
+    source = source_of("calibration", found->started_at, found->conditions.driver, found->file);
   } else if (kept) {
     fit = analysis::fit_of(*kept, recording);
     if (fit.use == CalibrationUse::kRefused) {
       choice.refused.push_back({std::string(kInSession), fit.why});
     } else {
       found = std::move(kept);
-      source =
-          fmt::format("calibration of {}, kept in the session", day_and_minute(found->started_at));
+      source = source_of("calibration", found->started_at, found->conditions.driver,
+                         "kept in the session");
     }
   }
   warn_refused(choice.refused, found.has_value(), calibrate_hint(recording), machine);
@@ -174,14 +189,19 @@ Result<MachineKnowledge> machine_knowledge(const store::SessionReader& session,
       newest_ceilings(options.machine_folder, recording);
   if (ceilings) {
     use_ceilings(ceilings->compute, ceilings->bandwidth, ceilings->fit, machine);
-    machine.source = "roofline of " + day_of(ceilings->started_at);
+    const std::string_view kind = ceilings->from_bench ? "bench" : "roofline";
+    machine.source = fmt::format("{} of {}", kind, day_of(ceilings->started_at));
     machine.roofline = report::MachineRoofline{
         .roofline = ceilings->roofline,
-        .source = fmt::format("roofline of {}, {}", day_and_minute(ceilings->started_at),
-                              ceilings->file.string()),
+        .source = source_of(kind, ceilings->started_at, ceilings->driver, ceilings->file.string()),
         .simulated = ceilings->simulated,
         .fit = ceilings->fit,
         .scatter = 0};
+    for (const std::string& warning : ceilings->roofline.warnings) {
+      machine.warnings.push_back({"roof_too_low",
+                                  fmt::format("in the {}: {}", machine.roofline->source, warning),
+                                  fmt::format("measure again with `gputrace {}`.", kind)});
+    }
   }
   machine.warnings.push_back(
       {"no_calibration",

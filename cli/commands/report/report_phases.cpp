@@ -148,6 +148,9 @@ constexpr std::size_t kChunkCells = 36'000;
 
 /// On what the recording was made, from the cells of the grid.
 Result<analysis::Conditions> conditions_by(const GpuRecording& recording, const SessionGrid& grid) {
+  if (grid.load) {
+    return conditions_of(*recording.session, *grid.load);
+  }
   const analysis::GridSource& source = *grid.source;
   const auto pipe = std::ranges::find(source.units(), "GUI_ACTIVE", &analysis::UnitKey::name);
   if (grid.from_means || pipe == source.units().end()) {

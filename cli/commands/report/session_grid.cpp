@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "cli/commands/report/grid_chunk.h"
 #include "cli/commands/report/grid_units.h"
+#include "cli/commands/report/kept_chunks.h"
 
 namespace gputrace::commands {
 namespace {
 
 using analysis::BusyGrid;
 using store::kCellNs;
-
-/// A day at 1 kHz of 40 units that all work takes about this. What does not fit is read again.
-constexpr std::size_t kMaxKeptBytes = std::size_t{48} << 20U;
 
 /// A week. A damaged file may claim years.
 constexpr std::size_t kMaxCells = kGridChunkCells * 24 * 7;
@@ -63,12 +60,7 @@ class SampleGrid : public analysis::GridSource {
   }
 
   /// Chunks that were counted already.
-  void keep(std::map<std::size_t, KeptChunk> chunks) {
-    chunks_ = std::move(chunks);
-    for (const auto& [index, chunk] : chunks_) {
-      kept_bytes_ += chunk.bytes();
-    }
-  }
+  void keep(KeptChunks chunks) { chunks_ = std::move(chunks); }
   [[nodiscard]] const std::vector<analysis::UnitKey>& units() const override {
     return layout_.units;
   }
@@ -107,8 +99,7 @@ class SampleGrid : public analysis::GridSource {
   std::int64_t origin_ns_ = 0;
   std::size_t cells_ = 0;
   // Several passes read the same cells; decoding them is what costs.
-  mutable std::map<std::size_t, KeptChunk> chunks_;
-  mutable std::size_t kept_bytes_ = 0;
+  mutable KeptChunks chunks_;
 };
 
 std::optional<SampleGrid::Share> SampleGrid::share_of(const store::StoredSegment& segment,
@@ -163,10 +154,10 @@ Result<ChunkCounts> SampleGrid::count_cells(std::size_t first, std::size_t count
 }
 
 Result<const KeptChunk*> SampleGrid::kept(std::size_t chunk) const {
-  if (const auto it = chunks_.find(chunk); it != chunks_.end()) {
-    return &it->second;
+  if (const KeptChunk* known = chunks_.find(chunk)) {
+    return known;
   }
-  if (kept_bytes_ >= kMaxKeptBytes) {
+  if (chunks_.full()) {
     return nullptr;
   }
   const std::size_t first = chunk * kGridChunkCells;
@@ -174,12 +165,7 @@ Result<const KeptChunk*> SampleGrid::kept(std::size_t chunk) const {
   if (!counted) {
     return tl::unexpected<Error>(counted.error());
   }
-  std::optional<KeptChunk> packed = pack(*counted);
-  if (!packed) {
-    return nullptr;
-  }
-  kept_bytes_ += packed->bytes();
-  return &chunks_.emplace(chunk, std::move(*packed)).first->second;
+  return chunks_.put(chunk, *counted) ? chunks_.find(chunk) : nullptr;
 }
 
 Result<BusyGrid> SampleGrid::read(std::size_t first, std::size_t count) const {
@@ -262,15 +248,43 @@ Result<std::vector<analysis::Tick>> SampleGrid::ticks(double from_s, double to_s
 
 struct CountedChunks {
   GridLayout layout;  ///< of the only segment
-  std::map<std::size_t, KeptChunk> chunks;
-  std::size_t bytes = 0;
+  KeptChunks chunks;
+  std::vector<bool> loaded;  ///< cells from the first one on
 };
+
+namespace {
+
+/// Goes on where the cells before ended.
+void add_load(std::span<const store::BitRef> refs, const store::SegmentCounts& counts,
+              std::size_t first, CountedChunks& counted) {
+  const GridLayout& layout = counted.layout;
+  const auto pipe = std::ranges::find(layout.units, "GUI_ACTIVE", &analysis::UnitKey::name);
+  const auto unit = static_cast<std::size_t>(pipe - layout.units.begin());
+  const std::vector<GridBit>& bits = layout.segments.front().bits;
+  const auto bit = std::ranges::find(bits, unit, &GridBit::unit);
+  if (pipe == layout.units.end() || bit == bits.end() || counted.loaded.size() != first) {
+    return;
+  }
+  for (std::size_t i = 0; i < refs.size(); ++i) {
+    if (refs[i].register_index != bit->ref.register_index || refs[i].bit != bit->ref.bit) {
+      continue;
+    }
+    const std::vector<std::uint32_t>& valid = counts.registers[refs[i].register_index].valid;
+    for (std::size_t cell = 0; cell < valid.size(); ++cell) {
+      counted.loaded.push_back(valid[cell] > 0 &&
+                               counts.bits[i].busy[cell] >= kLoadedShare * valid[cell]);
+    }
+    return;
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<CountedChunks> count_along(const GpuRecording& recording) {
   if (recording.segments.size() != 1 || recording.timeline.selection) {
     return nullptr;  // its chunks are not those of the grid
   }
-  return std::make_shared<CountedChunks>(CountedChunks{grid_layout(recording), {}, 0});
+  return std::make_shared<CountedChunks>(CountedChunks{grid_layout(recording), {}, {}});
 }
 
 void add_counted(const store::StoredSegment& segment, std::span<const store::BitRef> refs,
@@ -278,16 +292,16 @@ void add_counted(const store::StoredSegment& segment, std::span<const store::Bit
   const auto first =
       static_cast<std::size_t>((counts.first_ns - segment.description.start_ns) / kCellNs);
   const std::size_t cells = counts.registers.empty() ? 0 : counts.registers[0].valid.size();
-  if (first % kGridChunkCells != 0 || cells == 0 || counted.bytes >= kMaxKeptBytes ||
-      counted.layout.units.empty()) {
+  if (first % kGridChunkCells != 0 || cells == 0 || counted.layout.units.empty()) {
+    return;
+  }
+  add_load(refs, counts, first, counted);
+  if (counted.chunks.full()) {
     return;
   }
   ChunkCounts chunk(counted.layout.units, cells);
   chunk.add(counted.layout.segments.front(), refs, counts, 0);
-  if (std::optional<KeptChunk> kept = pack(chunk)) {
-    counted.bytes += kept->bytes();
-    counted.chunks.emplace(first / kGridChunkCells, std::move(*kept));
-  }
+  counted.chunks.put(first / kGridChunkCells, chunk);
 }
 
 Result<std::optional<SessionGrid>> make_session_grid(const GpuRecording& recording) {
@@ -312,7 +326,13 @@ Result<std::optional<SessionGrid>> make_session_grid(const GpuRecording& recordi
                             "a week",
                             static_cast<double>(source->cells()) * source->cell_s() / 86'400));
   }
-  return SessionGrid{std::move(source), false, false};
+  SessionGrid grid;
+  if (recording.counted && recording.counted->loaded.size() == source->cells()) {
+    grid.load = LoadCells{recording.segments.front()->description.start_ns,
+                          std::move(recording.counted->loaded)};
+  }
+  grid.source = std::move(source);
+  return grid;
 }
 
 }  // namespace gputrace::commands

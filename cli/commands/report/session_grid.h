@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/analysis/busy_grid.h"
+#include "cli/commands/calibration/choose_calibration.h"
 #include "cli/commands/report/report_units.h"
 #include "daemon/store/session_reader.h"
 #include "regdb/register_map.h"
@@ -42,6 +43,8 @@ struct SessionGrid {
   bool from_means = false;
   /// Its n is not told: see kStandInSamples. Counts are then of no use for intervals.
   bool stand_in_counts = false;
+  /// By GUI_ACTIVE, where that was counted along.
+  std::optional<LoadCells> load = std::nullopt;
 };
 
 /// Each window of percentages without n counts as so many independent samples: the fewest that the

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "cli/commands/arguments.h"
-#include "cli/commands/text_options.h"
 #include "daemon/simulated_gpu/simulated_gpu.h"
 
 namespace gputrace::commands {
@@ -140,21 +139,12 @@ std::string roofline_help() {
 
 Result<RooflineOptions> parse_roofline_options(const std::vector<std::string>& arguments) {
   cxxopts::Options parser("gputrace roofline");
-  const auto text = [](const char* usual) {
-    return cxxopts::value<std::string>()->default_value(usual);
-  };
+  add_measuring_options(parser);
   const auto given = [] { return cxxopts::value<std::string>(); };
   // clang-format off
   parser.add_options()
-    ("device", "", text(""))
-    ("gpu", "", text(""))
-    ("quick", "")
-    ("method", "", text("gputrace"))
-    ("json", "")
+    ("method", "", cxxopts::value<std::string>()->default_value("gputrace"))
     ("svg", "", given())
-    ("no-save", "")
-    ("color", "", text("auto"))
-    ("ascii", "")
     ("power", "", given())
     ("set-power", "", given())
     ("restore-power", "", given())
@@ -171,11 +161,9 @@ Result<RooflineOptions> parse_roofline_options(const std::vector<std::string>& a
   if (options.help) {
     return options;
   }
-  options.device = (*parsed)["device"].as<std::string>();
-  options.gpu = (*parsed)["gpu"].as<std::string>();
-  options.quick = parsed->count("quick") > 0;
-  options.json = parsed->count("json") > 0;
-  options.save = parsed->count("no-save") == 0;
+  if (const Status taken = take_measuring_options(*parsed, options); !taken) {
+    return tl::unexpected(taken.error());
+  }
   const auto method = (*parsed)["method"].as<std::string>();
   if (method != "gputrace" && method != "article") {
     return fail(ErrorCode::kUsage, "--method wants gputrace or article, not '" + method + "'");
@@ -184,11 +172,6 @@ Result<RooflineOptions> parse_roofline_options(const std::vector<std::string>& a
   if (parsed->count("svg") > 0) {
     options.svg = (*parsed)["svg"].as<std::string>();
   }
-  auto output = text_options((*parsed)["color"].as<std::string>(), parsed->count("ascii") > 0);
-  if (!output) {
-    return tl::unexpected(output.error());
-  }
-  options.text = *output;
   if (parsed->count("power") > 0) {
     auto power = parse_power(*parsed);
     if (!power) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/bench/measuring_options.h"
 #include "cli/commands/roofline/power_command.h"
 #include "cli/commands/roofline/power_sweep.h"
-#include "cli/report/render_text.h"
 #include "daemon/base/result.h"
 
 namespace gputrace::commands {
@@ -22,17 +22,11 @@ struct PowerOptions {
   bool dry_run = false;
 };
 
-struct RooflineOptions {
+struct RooflineOptions : MeasuringOptions {
   bool help = false;
-  std::string device;
-  std::string gpu;
-  bool quick = false;
-  bool json = false;
-  bool save = true;
   bool article = false;  ///< --method article
   std::optional<std::filesystem::path> svg;
   std::optional<PowerOptions> power;
-  report::TextOptions text;
 };
 
 /// kUsage for what makes no sense together.

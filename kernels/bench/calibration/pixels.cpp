@@ -5,11 +5,11 @@
 #include <array>
 
 #include "kernels/bench/calibration/families.h"
-#include "kernels/bench/tests/fill.h"
-#include "kernels/bench/tests/fill_cases.h"
+#include "kernels/bench/tests/fill/fill.h"
+#include "kernels/bench/tests/fill/fill_cases.h"
 #include "kernels/bench/tests/texel_formats.h"
-#include "kernels/bench/tests/texture.h"
-#include "kernels/bench/tests/texture_cases.h"
+#include "kernels/bench/tests/texture/texture.h"
+#include "kernels/bench/tests/texture/texture_cases.h"
 
 namespace gputrace::bench::calibration {
 namespace {

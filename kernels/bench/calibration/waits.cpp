@@ -7,10 +7,10 @@
 
 #include "kernels/bench/calibration/families.h"
 #include "kernels/bench/cases/bandwidth.h"
-#include "kernels/bench/tests/atomics_cases.h"
-#include "kernels/bench/tests/latency.h"
-#include "kernels/bench/tests/latency_cases.h"
-#include "kernels/bench/tests/occupancy_cases.h"
+#include "kernels/bench/tests/atomics/atomics_cases.h"
+#include "kernels/bench/tests/latency/latency.h"
+#include "kernels/bench/tests/latency/latency_cases.h"
+#include "kernels/bench/tests/occupancy/occupancy_cases.h"
 
 namespace gputrace::bench::calibration {
 namespace {
@@ -32,25 +32,26 @@ double lines_work(const KernelCase& kernel, const Launch& launch) {
 }
 
 void add_chase(std::vector<Workload>& workloads, const vulkan::DeviceFacts& facts,
-               const ChaseShape& shape, const std::shared_ptr<const RandomCycle>& cycle) {
+               const ChaseShape& shape, const ChaseTrack& track) {
   Workload& workload = workloads.emplace_back();
-  workload.sized.kernel = chase_case(shape, facts, cycle);
+  workload.sized.kernel = chase_case(shape, facts, track);
   workload.sized.scale_trips = true;
   workload.series = name_of(shape);
-  workload.x = static_cast<double>(cycle->bytes());
+  workload.x = static_cast<double>(track.bytes);
 }
 
 std::vector<Workload> chase_workloads(const vulkan::DeviceFacts& facts, bool quick) {
-  const auto cycle_of = [](std::uint64_t bytes) {
-    return std::make_shared<const RandomCycle>(static_cast<std::uint32_t>(bytes / kNodeBytes),
-                                               kSeed);
-  };
   std::vector<Workload> workloads;
-  const auto in_memory = cycle_of(chase_sizes(facts, quick).back());
-  for (const std::uint32_t chains : kChains) {
-    add_chase(workloads, facts, {.chains = chains}, in_memory);
+  const std::vector<ChaseSize> sizes = chase_sizes(Path::kVector, facts, quick);
+  if (sizes.empty()) {
+    return workloads;
   }
-  add_chase(workloads, facts, {.chains = 1, .full_wave = true}, in_memory);
+  const auto tracks = chase_tracks(
+      Path::kVector, facts, {sizes.back().bytes, std::min(kCachedBytes, sizes.back().bytes)});
+  for (const std::uint32_t chains : kChains) {
+    add_chase(workloads, facts, {.chains = chains}, tracks[0]);
+  }
+  add_chase(workloads, facts, {.chains = 1, .full_wave = true}, tracks[0]);
   // Of so large a cycle a cache holds next to nothing.
   for (Workload& workload : workloads) {
     set_dram_bytes(workload.sized.kernel, [](const Launch& launch) {
@@ -58,9 +59,8 @@ std::vector<Workload> chase_workloads(const vulkan::DeviceFacts& facts, bool qui
     });
   }
   if (!quick) {
-    const auto cached = cycle_of(kCachedBytes);
-    add_chase(workloads, facts, {.chains = 1}, cached);
-    add_chase(workloads, facts, {.chains = kChains.back()}, cached);
+    add_chase(workloads, facts, {.chains = 1}, tracks[1]);
+    add_chase(workloads, facts, {.chains = kChains.back()}, tracks[1]);
   }
   return workloads;
 }

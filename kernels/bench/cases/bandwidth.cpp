@@ -22,9 +22,10 @@ constexpr std::uint32_t kStreamTrips = 4;
 constexpr std::uint32_t kStreamTripsOfCpu = 64;
 constexpr std::uint32_t kCacheGroups = 8192;
 constexpr std::uint32_t kCacheGroupsOfCpu = 512;
+constexpr std::uint32_t kLineVectors = 64;
 constexpr double kGoldenSection = 0.6180339887;
-/// Of all groups' own regions together.
-constexpr std::uint64_t kPrivateBytes = 128U << 20U;
+/// On a GPU that does not tell its cores.
+constexpr std::uint32_t kOwnGroups = 32;
 constexpr std::uint64_t kSmallestRegion = 4096;
 constexpr std::uint64_t kMiB = 1U << 20U;
 
@@ -35,15 +36,17 @@ struct Buffers {
 };
 
 Buffers buffers_of(Stream stream) {
-  return {.from = stream != Stream::kWrite,
+  return {.from = stream == Stream::kRead || stream == Stream::kCopy || stream == Stream::kTriad,
           .other = stream == Stream::kTriad,
           .to = stream != Stream::kRead};
 }
 
 void add_formula(KernelCase& kernel, Stream stream) {
   const Buffers buffers = buffers_of(stream);
-  const double loads = kAccesses * ((buffers.from ? 1.0 : 0.0) + (buffers.other ? 1.0 : 0.0));
-  const double stores = buffers.to ? kAccesses : 0;
+  const double mixed = mixed_reads(stream);
+  const double loads =
+      kAccesses * ((buffers.from ? 1.0 : 0.0) + (buffers.other ? 1.0 : 0.0)) + mixed;
+  const double stores = buffers.to ? kAccesses - mixed : 0;
   if (loads > 0) {
     kernel.formula.push_back({.operation = Operation::kLoad16, .per_trip = loads});
   }
@@ -61,15 +64,25 @@ void add_formula(KernelCase& kernel, Stream stream) {
   kernel.written_bytes_once = sizeof(std::uint32_t);
 }
 
-void add_buffers(KernelCase& kernel, const StreamShape& shape, std::uint32_t groups) {
+void add_buffers(KernelCase& kernel, const StreamShape& shape, std::uint32_t groups,
+                 const Region& region) {
   const Buffers buffers = buffers_of(shape.stream);
   // Sums are of whole numbers: exact in any order.
-  const auto fill = shape.stream == Stream::kRead ? fill_with_words : fill_with_floats;
+  const bool is_summed = shape.stream == Stream::kRead || mixed_reads(shape.stream) > 0;
+  const auto fill = is_summed ? fill_with_words : fill_with_floats;
   if (buffers.from) {
-    kernel.buffers.push_back({.binding = kFrom, .bytes = shape.buffer_bytes, .fill = fill});
+    kernel.buffers.push_back({.binding = kFrom,
+                              .bytes = std::max(shape.buffer_bytes, region.shared_bytes),
+                              .fill = fill,
+                              .fill_at = nullptr,
+                              .shared = region.shared});
   }
   if (buffers.to) {
-    kernel.buffers.push_back({.binding = kTo, .bytes = shape.buffer_bytes, .fill = {}});
+    BufferNeed to{.binding = kTo, .bytes = shape.buffer_bytes, .fill = {}};
+    if (mixed_reads(shape.stream) > 0) {
+      to.fill = fill;
+    }
+    kernel.buffers.push_back(std::move(to));
   }
   if (buffers.other) {
     kernel.buffers.push_back({.binding = kOther, .bytes = shape.buffer_bytes, .fill = fill});
@@ -79,7 +92,7 @@ void add_buffers(KernelCase& kernel, const StreamShape& shape, std::uint32_t gro
 }
 
 KernelCase make_kernel(const vulkan::DeviceFacts& facts, const StreamShape& shape,
-                       std::uint32_t groups) {
+                       std::uint32_t groups, const Region& region = {}) {
   const Buffers buffers = buffers_of(shape.stream);
   KernelCase kernel;
   kernel.id = shape.id;
@@ -91,7 +104,7 @@ KernelCase make_kernel(const vulkan::DeviceFacts& facts, const StreamShape& shap
   }
   kernel.group_threads = shape.walk.group_threads;
   kernel.constants = {kernel.group_threads, static_cast<std::uint32_t>(shape.stream)};
-  add_buffers(kernel, shape, groups);
+  add_buffers(kernel, shape, groups, region);
   kernel.push = [walk = shape.walk](const Launch& launch, std::span<const vulkan::Buffer* const>) {
     vulkan::PushConstants push{};
     write_at(push, 0, launch.trips);
@@ -106,9 +119,11 @@ KernelCase make_kernel(const vulkan::DeviceFacts& facts, const StreamShape& shap
     return check_stream(shape, launch, outputs);
   };
   const double used = (buffers.from ? 1 : 0) + (buffers.other ? 1 : 0) + (buffers.to ? 1 : 0);
+  // A core sees the region of its own group alone.
+  const std::uint64_t seen_bytes = region.own ? region.bytes : shape.buffer_bytes;
   kernel.stimulus = stimulus_of(kernel, Arithmetic::kFp32,
                                 {.access = shape.once ? Access::kStream : Access::kResident,
-                                 .footprint_bytes = used * static_cast<double>(shape.buffer_bytes),
+                                 .footprint_bytes = used * static_cast<double>(seen_bytes),
                                  .step_each_trip = true});
   return kernel;
 }
@@ -119,40 +134,6 @@ std::uint64_t least_bytes(const vulkan::DeviceFacts& facts) {
 
 std::string size_name(std::uint64_t bytes) {
   return bytes >= kMiB ? fmt::format("{}MiB", bytes / kMiB) : fmt::format("{}KiB", bytes / 1024);
-}
-
-/// A cache's group and region.
-SizedCase make_cache_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64_t bytes,
-                          bool is_private) {
-  GPUTRACE_CHECK(std::has_single_bit(bytes) && bytes >= kSmallestRegion);
-  const auto vectors = static_cast<std::uint32_t>(bytes / kVectorBytes);
-  StreamShape shape;
-  shape.id = fmt::format("bandwidth.{}.{}{}", name_of(stream), size_name(bytes),
-                         is_private ? ".private" : "");
-  shape.stream = stream;
-  shape.walk.group_threads = memory_group_threads(facts);
-  shape.walk.mask = vectors - 1;
-  std::uint32_t groups =
-      facts.is_cpu ? kCacheGroupsOfCpu : std::min(kCacheGroups, facts.max_groups_x);
-  if (is_private) {
-    groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        std::min(kPrivateBytes, facts.max_storage_range) / bytes, 1, groups));
-    shape.walk.group_region = vectors;
-    shape.buffer_bytes = bytes * groups;
-  } else {
-    // Multiples of the golden section lie evenly, however many groups run at a time; to whole
-    // lines of a cache.
-    shape.walk.group_start =
-        static_cast<std::uint32_t>(static_cast<double>(vectors) * kGoldenSection) & ~63U;
-    shape.buffer_bytes = bytes;
-  }
-  SizedCase sized;
-  sized.launch.groups = groups;
-  sized.scale_trips = true;
-  sized.kernel = make_kernel(facts, shape, groups);
-  sized.kernel.description = fmt::format("{} of {} KiB{}, again and again", name_of(stream),
-                                         bytes / 1024, is_private ? " a group" : " by all groups");
-  return sized;
 }
 
 }  // namespace
@@ -167,6 +148,10 @@ std::string_view name_of(Stream stream) {
       return "copy";
     case Stream::kTriad:
       return "triad";
+    case Stream::kMix25:
+      return "mix25";
+    case Stream::kMix75:
+      return "mix75";
   }
   return "";
 }
@@ -204,12 +189,44 @@ SizedCase dram_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64
   return sized;
 }
 
-SizedCase cache_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64_t bytes) {
-  return make_cache_case(facts, stream, bytes, false);
+std::uint64_t least_region(const vulkan::DeviceFacts& facts, Stream stream) {
+  return mixed_reads(stream) > 0 ? std::max(kSmallestRegion, least_bytes(facts)) : kSmallestRegion;
 }
 
-SizedCase private_cache_case(const vulkan::DeviceFacts& facts, Stream stream, std::uint64_t bytes) {
-  return make_cache_case(facts, stream, bytes, true);
+std::uint32_t own_groups(const vulkan::DeviceFacts& facts) {
+  return std::clamp(facts.cores.value_or(kOwnGroups), 1U, std::max(facts.max_groups_x, 1U));
+}
+
+SizedCase cache_case(const vulkan::DeviceFacts& facts, Stream stream, const Region& region) {
+  GPUTRACE_CHECK(std::has_single_bit(region.bytes) && region.bytes >= least_region(facts, stream));
+  const auto vectors = static_cast<std::uint32_t>(region.bytes / kVectorBytes);
+  StreamShape shape;
+  shape.id = fmt::format("bandwidth.{}.{}{}", name_of(stream), size_name(region.bytes),
+                         region.own ? ".own" : "");
+  shape.stream = stream;
+  shape.walk.group_threads = memory_group_threads(facts);
+  shape.walk.mask = vectors - 1;
+  SizedCase sized;
+  sized.scale_trips = true;
+  if (region.own) {
+    sized.launch.groups = own_groups(facts);
+    shape.walk.group_region = vectors;
+  } else {
+    sized.launch.groups =
+        facts.is_cpu ? kCacheGroupsOfCpu : std::clamp(facts.max_groups_x, 1U, kCacheGroups);
+    // Multiples of the golden section lie evenly, however many groups run at a time: to whole lines
+    // of a cache; in a mix all groups read the same places, or what they read would be everything.
+    const std::uint32_t whole =
+        mixed_reads(stream) > 0 ? kAccesses * shape.walk.group_threads : kLineVectors;
+    shape.walk.group_start =
+        static_cast<std::uint32_t>(static_cast<double>(vectors) * kGoldenSection) / whole * whole;
+  }
+  shape.buffer_bytes = region.bytes * (region.own ? sized.launch.groups : 1);
+  sized.kernel = make_kernel(facts, shape, sized.launch.groups, region);
+  sized.kernel.description =
+      fmt::format("{} of {} KiB{}, again and again", name_of(stream), region.bytes / 1024,
+                  region.own ? " a group" : " by all groups");
+  return sized;
 }
 
 std::uint64_t dram_bytes(const vulkan::DeviceFacts& facts, bool quick) {

@@ -22,8 +22,7 @@ std::vector<KernelCase> roofline_cases(const vulkan::DeviceFacts& facts) {
   for (const Stream stream : {Stream::kRead, Stream::kWrite, Stream::kCopy, Stream::kTriad}) {
     cases.push_back(dram_case(facts, stream, dram_bytes(facts, true)).kernel);
   }
-  cases.push_back(cache_case(facts, Stream::kRead, kRegion).kernel);
-  cases.push_back(private_cache_case(facts, Stream::kRead, kRegion).kernel);
+  cases.push_back(cache_case(facts, Stream::kRead, {.bytes = kRegion}).kernel);
   for (const std::uint32_t chains : {1U, 4U}) {
     for (const std::uint32_t fmas : article_fmas()) {
       cases.push_back(article_case(facts, fmas, chains, sweep_bytes(facts, true)).sized.kernel);

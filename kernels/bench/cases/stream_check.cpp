@@ -16,13 +16,13 @@ constexpr std::uint64_t kCheckedTrips = 16;
 /// Vectors that a check reads at most.
 constexpr std::uint64_t kAffordable = 4'000'000;
 
-/// What a thread's loads add up to.
-std::uint32_t sum_of(const Walk& walk, std::uint32_t group, std::uint32_t lane,
-                     std::uint32_t trips) {
+/// What the first `reads` accesses of each of a thread's trips add up to.
+std::uint32_t sum_of(const Walk& walk, std::uint32_t group, std::uint32_t lane, std::uint32_t trips,
+                     std::uint32_t reads) {
   std::array<std::uint32_t, kVectorWords> sum{};
   for (std::uint32_t trip = 0; trip < trips; ++trip) {
     const std::uint32_t place = walk.place(group, lane, trip);
-    for (std::uint32_t access = 0; access < kAccesses; ++access) {
+    for (std::uint32_t access = 0; access < reads; ++access) {
       const std::uint64_t vector = walk.vector(group, place, access);
       for (std::uint64_t word = 0; word < kVectorWords; ++word) {
         sum.at(word) += pattern_word(vector * kVectorWords + word);
@@ -34,6 +34,7 @@ std::uint32_t sum_of(const Walk& walk, std::uint32_t group, std::uint32_t lane,
 
 Status check_sums(const StreamShape& shape, const Launch& launch, std::span<const std::byte> sums) {
   const std::uint32_t threads = shape.walk.group_threads;
+  const std::uint32_t reads = shape.stream == Stream::kRead ? kAccesses : mixed_reads(shape.stream);
   const std::uint64_t affordable =
       kAffordable / (std::uint64_t{kAccesses} * std::max(launch.trips, 1U));
   for (const std::uint64_t thread :
@@ -41,7 +42,7 @@ Status check_sums(const StreamShape& shape, const Launch& launch, std::span<cons
                  std::clamp<std::uint64_t>(affordable, 2, kCheckedThreads))) {
     const auto group = static_cast<std::uint32_t>(thread / threads);
     const auto lane = static_cast<std::uint32_t>(thread % threads);
-    const std::uint32_t wanted = sum_of(shape.walk, group, lane, launch.trips);
+    const std::uint32_t wanted = sum_of(shape.walk, group, lane, launch.trips, reads);
     const auto got = read_at<std::uint32_t>(sums, thread);
     if (got != wanted) {
       return fail(ErrorCode::kCorrupt,
@@ -52,7 +53,7 @@ Status check_sums(const StreamShape& shape, const Launch& launch, std::span<cons
   return {};
 }
 
-/// Every thread but those that read leaves the place that it came to.
+/// Every thread that sums nothing up leaves the place that it came to.
 Status check_places(const StreamShape& shape, const Launch& launch,
                     std::span<const std::byte> places) {
   const std::uint32_t threads = shape.walk.group_threads;
@@ -94,7 +95,7 @@ bool is_written(const StreamShape& shape, const Launch& launch, const Writer& vi
   }
   const std::uint32_t lane = found.place - walk.place(found.group, 0, found.trip);
   bool led_here = false;
-  for (std::uint32_t access = 0; access < kAccesses; ++access) {
+  for (std::uint32_t access = mixed_reads(shape.stream); access < kAccesses; ++access) {
     led_here = led_here || walk.vector(found.group, found.place, access) == vector;
   }
   return led_here && lane < walk.group_threads;
@@ -113,7 +114,7 @@ bool is_moved(Stream stream, float value, float got) {
 Status check_vector(const StreamShape& shape, const Launch& launch, const Writer& visitor,
                     std::uint64_t vector, std::span<const std::byte> to) {
   const std::uint64_t at = vector * kVectorWords;
-  if (shape.stream == Stream::kWrite) {
+  if (shape.stream == Stream::kWrite || mixed_reads(shape.stream) > 0) {
     const Writer found{.trip = read_at<std::uint32_t>(to, at),
                        .group = read_at<std::uint32_t>(to, at + 1),
                        .place = read_at<std::uint32_t>(to, at + 2),
@@ -152,7 +153,7 @@ Status check_written(const StreamShape& shape, const Launch& launch,
                            .group = group,
                            .place = place,
                            .mask = walk.mask};
-      for (std::uint32_t access = 0; access < kAccesses; ++access) {
+      for (std::uint32_t access = mixed_reads(shape.stream); access < kAccesses; ++access) {
         if (const Status right =
                 check_vector(shape, launch, visitor, walk.vector(group, place, access), to);
             !right) {
@@ -166,15 +167,25 @@ Status check_written(const StreamShape& shape, const Launch& launch,
 
 }  // namespace
 
+std::uint32_t mixed_reads(Stream stream) {
+  if (stream == Stream::kMix25) {
+    return 1;
+  }
+  return stream == Stream::kMix75 ? kAccesses - 1 : 0;
+}
+
 Status check_stream(const StreamShape& shape, const Launch& launch, const Outputs& outputs) {
   const std::vector<std::byte>& sums = outputs.buffers.back();
   if (shape.stream == Stream::kRead) {
     return check_sums(shape, launch, sums);
   }
-  if (const Status came = check_places(shape, launch, sums); !came) {
-    return came;
+  const bool is_mix = mixed_reads(shape.stream) > 0;
+  Status proven = is_mix ? check_sums(shape, launch, sums) : check_places(shape, launch, sums);
+  if (!proven) {
+    return proven;
   }
-  return check_written(shape, launch, outputs.buffers.at(shape.stream == Stream::kWrite ? 0 : 1));
+  const bool has_source = !is_mix && shape.stream != Stream::kWrite;
+  return check_written(shape, launch, outputs.buffers.at(has_source ? 1 : 0));
 }
 
 }  // namespace gputrace::bench

@@ -16,6 +16,9 @@ inline constexpr std::uint64_t kVectorWords = 4;
 inline constexpr std::uint32_t kAccesses = 4;  ///< a trip
 inline constexpr float kTriadFactor = 0.8137F;
 
+/// Of a trip's accesses, those that read; of a stream that is no mix 0.
+[[nodiscard]] std::uint32_t mixed_reads(Stream stream);
+
 /// Which vectors a thread touches: bandwidth.glsl's arithmetic.
 struct Walk {
   std::uint32_t group_threads = 0;

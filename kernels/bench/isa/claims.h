@@ -22,12 +22,14 @@ struct Comparison {
 
 /// Exact, by these rules:
 /// - The operations of a trip lie in one loop; none of a formula's lies in another.
-/// - A class that the formula names has its count in the loop and outside of all loops. Scalar
-/// loads
-///   are counted in the loop only: outside they are the driver's (descriptors).
+/// - A class that the formula names has its count in the loop (or more, where it says at_least),
+///   and its count outside of all loops. Scalar loads and additions of int32 are counted in the
+///   loop only: outside they are the driver's (descriptors, addresses).
+/// - For a formula with products and sums of fp32, and no FMAs, an unfused multiply-add is both.
 /// - FMAs, dot products, matrix instructions and transfers of classes that it does not name may not
 ///   be in the loop, unless under a condition. Additions and multiplications may.
 /// - What it names runs for every thread: not behind a branch, not for some lanes.
+/// - Without a formula, what KernelCase::in_loops names is somewhere in a loop.
 /// - FLOPs and bytes claimed are what the formula's counts amount to, where they can be: not for
 ///   integers, matrices, fetches, atomics and what goes through the scalar cache.
 [[nodiscard]] Comparison compare_claims(const KernelCase& kernel, const Tallies& tallies,

@@ -88,26 +88,55 @@ std::optional<Arithmetic> float_operation(std::string_view name, std::string_vie
   }
   const std::string_view type = name.substr(name.size() - kTypeSize);
   name.remove_suffix(kTypeSize);
-  const bool is_fma = is_one_of(name, kFma);
-  if (is_fma && type == "_f16") {
-    return Arithmetic{Operation::kFmaF16, 1};
+  struct Precision {
+    std::string_view type;
+    Operation fma;
+    Operation add;
+    Operation mul;
+  };
+  constexpr auto kPrecisions = std::to_array<Precision>(
+      {{"_f32", Operation::kFmaF32, Operation::kAddF32, Operation::kMulF32},
+       {"_f16", Operation::kFmaF16, Operation::kAddF16, Operation::kMulF16},
+       {"_f64", Operation::kFmaF64, Operation::kAddF64, Operation::kMulF64}});
+  for (const Precision& precision : kPrecisions) {
+    if (type != precision.type) {
+      continue;
+    }
+    if (is_one_of(name, kFma)) {
+      return Arithmetic{precision.fma, 1};
+    }
+    if (is_one_of(name, kAdd)) {
+      return Arithmetic{precision.add, 1};
+    }
+    if (is_one_of(name, kMul)) {
+      return Arithmetic{precision.mul, 1};
+    }
   }
-  if (is_fma && type == "_f64") {
-    return Arithmetic{Operation::kFmaF64, 1};
-  }
-  if (type != "_f32") {
-    return std::nullopt;
-  }
-  if (is_fma) {
-    return Arithmetic{Operation::kFmaF32, 1};
-  }
-  if (is_one_of(name, kAdd)) {
-    return Arithmetic{Operation::kAddF32, 1};
-  }
-  return is_one_of(name, kMul) ? std::optional(Arithmetic{Operation::kMulF32, 1}) : std::nullopt;
+  return std::nullopt;
 }
 
-std::optional<Arithmetic> integer_operation(std::string_view name) {
+/// Of the unit for transcendental functions; without "v_", of fp16, fp32 and fp64.
+std::optional<Arithmetic> special_operation(std::string_view name) {
+  struct Function {
+    std::string_view name;
+    Operation operation;
+  };
+  constexpr auto kFunctions = std::to_array<Function>({{"rcp_f", Operation::kReciprocal},
+                                                       {"rcp_iflag_f", Operation::kReciprocal},
+                                                       {"sqrt_f", Operation::kSquareRoot},
+                                                       {"rsq_f", Operation::kReciprocalRoot},
+                                                       {"exp_f", Operation::kExponential},
+                                                       {"log_f", Operation::kLogarithm},
+                                                       {"sin_f", Operation::kSine}});
+  for (const Function& function : kFunctions) {
+    if (name.starts_with(function.name)) {
+      return Arithmetic{function.operation, 1};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Arithmetic> integer_operation(std::string_view name, std::string_view operands) {
   constexpr auto kMultiply = std::to_array<std::string_view>(
       {"mul_lo_u32", "mul_lo_i32", "mul_hi_u32", "mul_hi_i32", "mul_u32_u24", "mul_i32_i24",
        "mul_hi_u32_u24", "mul_hi_i32_i24", "mad_u32_u24", "mad_i32_i24", "mad_u64_u32",
@@ -119,8 +148,21 @@ std::optional<Arithmetic> integer_operation(std::string_view name) {
        "subb_u32",         "subrev_u32",     "subrev_i32",  "subrev_nc_u32", "subrev_co_u32",
        "subrev_co_ci_u32", "subbrev_co_u32", "subbrev_u32", "lshl_add_u32",  "add_lshl_u32",
        "xad_u32"});
+  constexpr auto kMultiply16 = std::to_array<std::string_view>(
+      {"mul_lo_u16", "mad_u16", "mad_i16", "mad_legacy_u16", "mad_legacy_i16"});
+  constexpr auto kAdd16 = std::to_array<std::string_view>(
+      {"add_u16", "add_i16", "add_nc_u16", "add_nc_i16", "sub_u16", "sub_i16", "sub_nc_u16",
+       "sub_nc_i16", "subrev_u16", "subrev_nc_u16"});
   if (is_one_of(name, kMultiply)) {
     return Arithmetic{Operation::kMulAddI32, 1};
+  }
+  if (is_one_of(name, kMultiply16)) {
+    return Arithmetic{Operation::kMulI16, 1};
+  }
+  // Without a move of 16 bits GFX11 adds zero.
+  constexpr std::size_t kSecondSource = 2;
+  if (is_one_of(name, kAdd16) && operand(operands, kSecondSource) != "0") {
+    return Arithmetic{Operation::kAddI16, 1};
   }
   if (is_one_of(name, kAdd)) {
     return Arithmetic{Operation::kAddI32, 1};
@@ -144,10 +186,16 @@ Classified vector_alu(std::string_view name, std::string_view operands) {
   }
   const bool is_packed = take_prefix(name, "pk_");
   auto found = float_operation(name, operands);
+  if (!found) {
+    found = integer_operation(name, operands);
+  }
   if (!found && !is_packed) {
-    found = integer_operation(name);
+    found = special_operation(name);
   }
   if (found) {
+    constexpr auto kUnfused =
+        std::to_array<std::string_view>({"mad_f32", "mac_f32", "madak_f32", "madmk_f32"});
+    result.rounds_twice = is_one_of(name, kUnfused);
     result.operation = found->operation;
     result.count = is_packed ? 2 * found->count : found->count;
   }
@@ -164,6 +212,12 @@ std::optional<unsigned> bytes_moved(std::string_view size) {
   }
   if (size == "dword" || size == "b32" || size == "format_x") {
     return 4;
+  }
+  constexpr auto kHalves =
+      std::to_array<std::string_view>({"ushort", "sshort", "short", "short_d16", "short_d16_hi",
+                                       "u16", "i16", "b16", "d16_b16", "d16_hi_b16"});
+  if (is_one_of(size, kHalves)) {
+    return 2;
   }
   return std::nullopt;
 }
@@ -182,6 +236,8 @@ Classified vector_memory(std::string_view name) {
         return transfer(Operation::kLoad8);
       case 4:
         return transfer(Operation::kLoad4);
+      case 2:
+        return transfer(Operation::kLoad2);
       default:
         return transfer(std::nullopt);
     }
@@ -192,6 +248,8 @@ Classified vector_memory(std::string_view name) {
         return transfer(Operation::kStore16);
       case 4:
         return transfer(Operation::kStore4);
+      case 2:
+        return transfer(Operation::kStore2);
       default:
         return transfer(std::nullopt);
     }
@@ -208,6 +266,9 @@ Classified image(std::string_view name) {
   }
   if (name.starts_with("atomic_")) {
     return transfer(Operation::kAtomic);
+  }
+  if (name.starts_with("bvh")) {
+    return transfer(Operation::kRayTest);
   }
   const bool is_question = name.starts_with("get_");  // of the size, of the level
   return {Unit::kVectorMemory, std::nullopt, 0, !is_question};
@@ -267,71 +328,6 @@ Classified classify(std::string_view mnemonic, std::string_view operands) {
   const bool is_load = name.starts_with("s_load_") || name.starts_with("s_buffer_load_");
   return {Unit::kScalar, is_load ? std::optional(Operation::kScalarLoad) : std::nullopt,
           is_load ? 1U : 0U, false};
-}
-
-std::string_view name_of(Operation operation) {
-  switch (operation) {
-    case Operation::kFmaF32:
-      return "FMA fp32";
-    case Operation::kFmaF16:
-      return "FMA fp16";
-    case Operation::kFmaF64:
-      return "FMA fp64";
-    case Operation::kAddF32:
-      return "add fp32";
-    case Operation::kMulF32:
-      return "multiply fp32";
-    case Operation::kMulAddI32:
-      return "multiply int32";
-    case Operation::kAddI32:
-      return "add int32";
-    case Operation::kDotI8:
-      return "dot product int8";
-    case Operation::kMatrix:
-      return "matrix multiply";
-    case Operation::kLoad16:
-      return "load 16 B";
-    case Operation::kLoad8:
-      return "load 8 B";
-    case Operation::kLoad4:
-      return "load 4 B";
-    case Operation::kStore16:
-      return "store 16 B";
-    case Operation::kStore4:
-      return "store 4 B";
-    case Operation::kScalarLoad:
-      return "scalar load";
-    case Operation::kSharedLoad:
-      return "local load";
-    case Operation::kSharedStore:
-      return "local store";
-    case Operation::kSample:
-      return "texture fetch";
-    case Operation::kExport:
-      return "export";
-    case Operation::kAtomic:
-      return "atomic";
-    case Operation::kSharedAtomic:
-      return "local atomic";
-  }
-  return "?";
-}
-
-bool is_arithmetic(Operation operation) {
-  switch (operation) {
-    case Operation::kFmaF32:
-    case Operation::kFmaF16:
-    case Operation::kFmaF64:
-    case Operation::kAddF32:
-    case Operation::kMulF32:
-    case Operation::kMulAddI32:
-    case Operation::kAddI32:
-    case Operation::kDotI8:
-    case Operation::kMatrix:
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace gputrace::bench::isa

@@ -56,14 +56,15 @@ class LongJump {
  private:
   std::string_view registers_;  ///< "s[6:7]"
   std::int64_t base_ = 0;
-  std::optional<std::int64_t> offset_;
+  std::int64_t offset_ = 0;
+  bool has_offset_ = false;
 };
 
 void LongJump::see(const Instruction& instruction) {
   if (instruction.mnemonic == "s_getpc_b64") {
     registers_ = instruction.operands;
     base_ = static_cast<std::int64_t>(instruction.end());
-    offset_.reset();
+    has_offset_ = false;
     return;
   }
   const std::size_t colon = registers_.find(':');
@@ -75,14 +76,15 @@ void LongJump::see(const Instruction& instruction) {
   const std::string start = fmt::format("s{0}, s{0}, ", low);
   if (instruction.operands.starts_with(start)) {
     offset_ = static_cast<std::int32_t>(instruction.words[1]);
+    has_offset_ = true;
   }
 }
 
 std::optional<std::int64_t> LongJump::target(const Instruction& jump) const {
-  if (!offset_ || jump.operands != registers_) {
+  if (!has_offset_ || jump.operands != registers_) {
     return std::nullopt;
   }
-  return (base_ + *offset_) & ~std::int64_t{3};
+  return (base_ + offset_) & ~std::int64_t{3};
 }
 
 using Labels = std::map<std::string_view, std::uint64_t>;
@@ -102,6 +104,38 @@ Result<std::size_t> instruction_at(const Listing& listing, const Labels& labels,
     }
   }
   return *found;
+}
+
+/// Newer drivers close long loops over stepping stones: an s_branch in the middle of the code, and
+/// an s_branch before it that skips it (Mesa: chain_branches() of aco_assembler.cpp). Branches get
+/// the place where they lead in the end; the stones are none.
+std::vector<Branch> without_stones(const Listing& listing, const std::vector<Branch>& branches) {
+  std::map<std::size_t, std::size_t> jumps;  // unconditional ones
+  for (const Branch& branch : branches) {
+    if (listing.instructions[branch.from].mnemonic == "s_branch") {
+      jumps.emplace(branch.from, branch.to);
+    }
+  }
+  std::map<std::size_t, std::size_t> stones;
+  for (const auto& [from, to] : jumps) {
+    const auto before = from > 0 ? jumps.find(from - 1) : jumps.end();
+    if (before != jumps.end() && before->second == from + 1) {
+      stones.emplace(from, to);
+    }
+  }
+  std::vector<Branch> kept;
+  for (Branch branch : branches) {
+    if (stones.contains(branch.from) || stones.contains(branch.from + 1)) {
+      continue;
+    }
+    std::size_t hops = 0;
+    for (auto stone = stones.find(branch.to); stone != stones.end() && hops < stones.size();
+         stone = stones.find(branch.to), ++hops) {
+      branch.to = stone->second;
+    }
+    kept.push_back(branch);
+  }
+  return kept;
 }
 
 Result<std::vector<Branch>> find_branches(const Listing& listing) {
@@ -146,7 +180,7 @@ Result<std::vector<Branch>> find_branches(const Listing& listing) {
     }
     branches.push_back({i, *to});
   }
-  return branches;
+  return without_stones(listing, branches);
 }
 
 Result<std::vector<Loop>> loops_of(const Listing& listing, const std::vector<Branch>& branches) {

@@ -20,6 +20,7 @@ void add(Tally& tally, const Classified& what, const Instruction& instruction, b
   of.operations += what.count * instruction.times;
   of.conditional += conditional ? what.count * instruction.times : 0;
   of.instructions += instruction.times;
+  tally.unfused_fmas += what.rounds_twice ? what.count * instruction.times : 0;
   if (*what.operation == Operation::kFmaF32 && !instruction.second.empty()) {
     tally.dual_issued_fmas += instruction.times;
   }

@@ -23,6 +23,7 @@ struct Tally {
   /// Vector instructions (arithmetic, memory, local memory, exports), each half of a pair one.
   std::uint64_t vector_instructions = 0;
   std::uint64_t dual_issued_fmas = 0;
+  std::uint64_t unfused_fmas = 0;        ///< of fp32: a product that is rounded, and a sum
   std::uint64_t other_transfers = 0;     ///< unconditional ones that no Operation is for
   std::string_view other_transfer_name;  ///< the first of them
 

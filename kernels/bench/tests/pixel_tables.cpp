@@ -5,12 +5,20 @@
 #include <algorithm>
 
 #include "kernels/bench/proven_kernel.h"
+#include "kernels/bench/tests/point_loop.h"
 
 namespace gputrace::bench {
 
 using analysis::BenchPoint;
 using analysis::BenchSeries;
 using analysis::TestResult;
+
+namespace {
+
+constexpr double kQuickRunNs = 1e6;
+constexpr double kQuickWarmUpNs = 10e6;
+
+}  // namespace
 
 void PixelTables::begin_table(const PixelTable& table) {
   TestResult& test = tests_.emplace_back();
@@ -28,17 +36,29 @@ void PixelTables::add_point(const PixelPoint& point) {
                      .work = point.work,
                      .test = tests_.size() - 1,
                      .series = point.series,
-                     .x = point.x});
+                     .x = point.x,
+                     .rank = point.rank});
 }
 
 std::vector<TestResult> PixelTables::measure(TestContext& context) {
+  const MeasurementOptions before = context.options;
+  if (context.quick && !context.runner.facts().is_cpu) {
+    // Of pixels there are millions in a millisecond, and many points in a share of a second.
+    context.options.run_ns = std::min(before.run_ns, kQuickRunNs);
+    context.options.warm_up_ns = std::min(before.warm_up_ns, kQuickWarmUpNs);
+  }
   RooflineProgress progress(context, points_.size());
-  measure_points(progress, std::move(kernels_), points_, tests_);
-  for (TestResult& test : tests_) {
-    for (BenchSeries& series : test.series) {
+  const std::vector<std::size_t> left_out =
+      measure_points(progress, std::move(kernels_), points_, tests_);
+  context.options = before;
+  context.additions_per_ns = progress.additions_per_ns;
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    for (BenchSeries& series : tests_[i].series) {
       std::ranges::sort(series.points, {}, &BenchPoint::x);
     }
-    conclude(test);
+    conclude(tests_[i]);
+    const auto points = std::ranges::count(points_, i, &RooflinePoint::test);
+    say_left_out(tests_[i], left_out[i], static_cast<std::size_t>(points));
   }
   return std::move(tests_);
 }

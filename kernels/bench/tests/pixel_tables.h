@@ -22,6 +22,7 @@ struct PixelPoint {
   WorkOf work = nullptr;  ///< per ns: the median in the table's unit of 1e9 a second
   std::string series;
   double x = 0;
+  unsigned rank = 0;  ///< as RooflinePoint::rank
 };
 
 /// A plan for measure_points(): tables, of kernels, of points. The first point of a kernel is also

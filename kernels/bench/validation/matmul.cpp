@@ -26,6 +26,11 @@ struct Tile {
   [[nodiscard]] std::uint32_t threads() const { return blocks * blocks; }
   [[nodiscard]] std::uint32_t panel_floats() const { return kDepth * 2 * side; }
   [[nodiscard]] std::uint32_t loads() const { return panel_floats() / 4 / threads(); }
+  /// Of shared memory, a thread and panel: what it puts there, and vectors of both factors.
+  [[nodiscard]] double local_bytes() const {
+    constexpr double kVectorBytes = 16;
+    return kVectorBytes * (loads() + 2.0 * kDepth * quads);
+  }
 };
 
 Tile tile_of(std::uint32_t side) {
@@ -115,12 +120,18 @@ SizedCase matmul_case(const vulkan::DeviceFacts& facts, std::uint32_t side) {
   kernel.check = [id = kernel.id, tile, panels](const Launch& launch, const Outputs& outputs) {
     return check(id, tile, panels, launch, outputs);
   };
-  kernel.stimulus =
-      stimulus_of(kernel, Arithmetic::kFp32,
-                  {.access = Access::kStream,
-                   .footprint_bytes = static_cast<double>(group_bytes) * sized.launch.groups,
-                   .step_each_trip = true,
-                   .waves_per_simd = tile.quads == 1 ? 16U : 5U});
+  kernel.stimulus = [tile,
+                     described = stimulus_of(
+                         kernel, Arithmetic::kFp32,
+                         {.access = Access::kStream,
+                          .footprint_bytes = static_cast<double>(group_bytes) * sized.launch.groups,
+                          .step_each_trip = true,
+                          .waves_per_simd = tile.quads == 1 ? 16U : 5U})](const Launch& launch) {
+    Stimulus stimulus = described(launch);
+    stimulus.local_bytes = tile.local_bytes() * launch.trips;
+    stimulus.group_local_bytes = double{sizeof(float)} * tile.panel_floats();
+    return stimulus;
+  };
   set_streamed(kernel);
   return sized;
 }

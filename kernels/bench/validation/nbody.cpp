@@ -121,10 +121,17 @@ SizedCase nbody_case(const vulkan::DeviceFacts& facts) {
   kernel.read_bytes_once = kBodyBytes;
   kernel.written_bytes_once = kBodyBytes;
   kernel.check = check;
-  kernel.stimulus = stimulus_of(kernel, Arithmetic::kFp32,
-                                {.access = Access::kResident,
-                                 .footprint_bytes = kBodyBytes * bodies,
-                                 .step_each_trip = true});
+  kernel.stimulus = [described = stimulus_of(kernel, Arithmetic::kFp32,
+                                             {.access = Access::kResident,
+                                              .footprint_bytes = kBodyBytes * bodies,
+                                              .step_each_trip = true})](const Launch& launch) {
+    Stimulus stimulus = described(launch);
+    // Vector memory gives each thread one number of a tile; all bodies of it come from shared
+    // memory.
+    stimulus.local_bytes = (kBodyBytes * kTile + sizeof(float)) * launch.trips;
+    stimulus.group_local_bytes = kBodyBytes * kTile;
+    return stimulus;
+  };
   set_dram_bytes(kernel, [](const Launch&) { return 2 * kBodyBytes; });
   return sized;
 }

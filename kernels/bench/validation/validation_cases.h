@@ -10,10 +10,9 @@ namespace gputrace::bench {
 
 enum class Storage { kFp32, kFp16 };
 
-/// "lbm.fp32": one step of lattice Boltzmann, D3Q19, a periodic box of 128 x 128 x 128 (of a
-/// software rasteriser, a smaller one). FP16: two boxes, 76 bytes a cell in place of 152. Every
-/// byte is read or written once; the lines that shifted reads share with a neighbouring wave's need
-/// a few kilobytes of cache.
+/// "lbm.fp32": a step of `bench lbm`, in place, in its box for this device. FP16: "lbm.fp16s", 77
+/// bytes a cell in place of 153. Every byte is read or written once; the lines that shifted reads
+/// share with a neighbouring wave's need a few kilobytes of cache.
 [[nodiscard]] SizedCase lbm_case(const vulkan::DeviceFacts& facts, Storage storage);
 
 /// "stencil.5point": one step on a periodic grid of 8192 x 4096 fp32, in bands of 64 rows, a trip

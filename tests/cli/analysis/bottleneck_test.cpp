@@ -214,8 +214,16 @@ TEST_CASE("a GPU that slept was idle, and one that could not be read is unknown"
   Stretch half = stretch("texture");
   half.unknown_share = 0.5;
   CHECK(half.classify().bottleneck == Bottleneck::kTexture);
-  CHECK(half.classify().confidence <= 0.5);
+  CHECK(half.classify().confidence == stretch("texture").classify().confidence);
   CHECK(says(half.classify(), "50 % of the samples could not be read"));
+  half.unseen_share = 0.5;  // all of them in one half of the time
+  CHECK(half.classify().bottleneck == Bottleneck::kTexture);
+  CHECK(half.classify().confidence <= 0.5);
+  Stretch hiding = stretch("texture");
+  for (analysis::BusyUnit& unit : hiding.units) {
+    unit.missing_shift = 0.2;
+  }
+  CHECK(hiding.classify().confidence < stretch("texture").classify().confidence);
 
   const Stretch few{.units = make_units(profile_units(), profile("texture").busy, 5)};
   CHECK(few.classify().bottleneck == Bottleneck::kUnknown);

@@ -85,8 +85,21 @@ TEST_CASE("another driver is used, widened and said") {
   CHECK(fit.use == CalibrationUse::kAsItIs);
   CHECK(fit.widen_octaves > 0);
   CHECK(fit.why.find("Mesa 25.0.1") != std::string::npos);
+  CHECK(fit.other_driver == "radv, Mesa 25.0.1");
+  CHECK_FALSE(fit_of(calibration(), conditions()).other_driver);
+}
+
+TEST_CASE("a driver that is not known widens nothing and is said, where there is one to compare") {
+  Conditions other = conditions();
   other.driver.reset();
-  CHECK(fit_of(calibration(), other).widen_octaves == 0);
+  const CalibrationFit fit = fit_of(calibration(), other);
+  CHECK(fit.widen_octaves == 0);
+  CHECK_FALSE(fit.other_driver);
+  CHECK(fit.why.find("calibrated with radv, Mesa 24.2.8, the recording's driver is not known") !=
+        std::string::npos);
+  Calibration without = calibration();
+  without.conditions.driver.reset();
+  CHECK(fit_of(without, conditions()).why.find("driver") == std::string::npos);
 }
 
 TEST_CASE("another clock scales the ridge and widens, and one too far away is refused") {

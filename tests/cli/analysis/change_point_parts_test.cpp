@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/analysis/change_point/angles.h"
 #include "cli/analysis/change_point/noise.h"
 #include "cli/analysis/change_point/seeded_search.h"
 #include "cli/analysis/change_point/stretches.h"
@@ -18,6 +19,11 @@ CellTable table_of(const GridSource& source) {
   return *table;
 }
 
+Noise noise_of(const GridSource& source) {
+  const CellTable table = table_of(source);
+  return measure_noise(table, Angles(table));
+}
+
 TEST_CASE("a bit that repeats the others of its register is left out") {
   const std::vector<UnitKey> units{
       {"GRBM_STATUS", "TA_BUSY"}, {"GRBM_STATUS", "ANY_ACTIVE"}, {"GRBM_STATUS", "GUI_ACTIVE"}};
@@ -30,8 +36,7 @@ TEST_CASE("noise of independent samples is that of the arcsine, whatever the bus
   signal.units.resize(3);
   signal.relaxation_ms.assign(3, 0.01);
   signal.phases = {{.seconds = 120, .passes = {{.share = 1, .duty = {0.2, 0.5, 0.9}}}}};
-  ArcsineTable arcsines;
-  const Noise noise = measure_noise(table_of(generate(signal)), arcsines);
+  const Noise noise = noise_of(generate(signal));
   for (const double sigma : noise.sigma) {
     CHECK(sigma == doctest::Approx(0.05).epsilon(0.1));
   }
@@ -45,10 +50,9 @@ TEST_CASE("units that move together raise the penalty") {
   signal.units.resize(8);
   signal.relaxation_ms.assign(8, 2);
   signal.phases = {{.seconds = 120, .passes = {{.share = 1, .duty = std::vector<double>(8, 0.5)}}}};
-  ArcsineTable arcsines;
-  const Noise apart = measure_noise(table_of(generate(signal)), arcsines);
+  const Noise apart = noise_of(generate(signal));
   signal.common = 0.9;
-  const Noise together = measure_noise(table_of(generate(signal)), arcsines);
+  const Noise together = noise_of(generate(signal));
   CHECK(together.largest > 4);
   CHECK(together.penalty(1000) > 2 * apart.penalty(1000));
   CHECK(apart.penalty(36'000) > apart.penalty(1000));
@@ -61,9 +65,8 @@ TEST_CASE("the best split of a step is its edge, and a flat line explains nothin
     table.columns[0].cells.push_back({100, static_cast<std::uint16_t>(i < 137 ? 20 : 60)});
     table.states.push_back(CellState::kAwake);
   }
-  ArcsineTable arcsines;
   const std::vector<double> sigma{0.05};
-  const Scores scores(table, sigma, arcsines);
+  const Scores scores(table, sigma, Angles(table));
   const auto split = best_split(scores, 0, 300);
   REQUIRE(split.has_value());
   CHECK(split->cell == 137);

@@ -71,6 +71,7 @@ struct Stretch {
   std::vector<analysis::BusyUnit> units;
   std::optional<analysis::MemoryWitness> witness = std::nullopt;
   double unknown_share = 0;
+  double unseen_share = 0;
   double asleep_share = 0;
   std::vector<analysis::KnownWorkload> known = {};
 
@@ -79,6 +80,7 @@ struct Stretch {
     return analysis::classify({.seconds = 10,
                                .units = units,
                                .unknown_share = unknown_share,
+                               .unseen_share = unseen_share,
                                .asleep_share = asleep_share,
                                .witness = witness,
                                .known = known},

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "cli/analysis/phase/stretch_sum.h"
 #include "tests/cli/analysis/class_profiles.h"
 #include "tests/support/busy_signal.h"
 #include "tests/support/error_text.h"
@@ -190,13 +191,48 @@ TEST_CASE("a hole that ends inside a cell is no phase of too few samples") {
   CHECK(phases[1].whole.start_s > 15.8);
 }
 
-TEST_CASE("half of the samples unknown: the class with half of the confidence") {
+TEST_CASE("samples unknown here and there: the same class, hardly less surely") {
   BusySignal made = signal({steady("texture", 10)});
+  const double whole = phases_of(made).at(0).whole.verdict.confidence;
   made.unknown = 0.5;
   const auto phases = phases_of(made);
   REQUIRE(classes(phases) == Names{"texture"});
   CHECK(phases[0].whole.unknown_share == doctest::Approx(0.5).epsilon(0.05));
-  CHECK(phases[0].whole.verdict.confidence <= 0.55);
+  CHECK(phases[0].whole.verdict.confidence >= whole - 0.05);
+}
+
+analysis::StretchSum sum_of(const std::vector<std::pair<analysis::Cell, std::uint32_t>>& cells) {
+  analysis::BusyGrid grid;
+  grid.units.push_back({{"GRBM_STATUS", "TA_BUSY"}, {}});
+  for (const auto& [cell, unknown] : cells) {
+    grid.units[0].cells.push_back(cell);
+    grid.unknown.push_back(unknown);
+  }
+  grid.asleep.resize(cells.size());
+  analysis::StretchSum sum(1);
+  sum.add(grid, 0, cells.size());
+  return sum;
+}
+
+TEST_CASE("time of which nothing is known is told from samples that are missing here and there") {
+  const analysis::Cell known{.samples = 100, .busy = 60, .changes = 40};
+  const analysis::Cell half{.samples = 50, .busy = 30, .changes = 20};
+  CHECK(sum_of({{known, 0}, {known, 0}}).unseen_share() == 0);
+  CHECK(sum_of({{half, 50}, {half, 50}}).unseen_share() == 0);
+  CHECK(sum_of({{known, 0}, {{}, 100}}).unseen_share() == doctest::Approx(0.5));
+  CHECK(sum_of({{half, 50}, {half, 50}}).unknown_share() == doctest::Approx(0.5));
+}
+
+TEST_CASE("samples that are missing while a unit is busy widen what is known of it") {
+  const std::vector<analysis::UnitKey> keys{{"GRBM_STATUS", "TA_BUSY"}};
+  const analysis::Cell idle{.samples = 100, .busy = 0, .changes = 0};
+  const analysis::Cell busy{.samples = 20, .busy = 20, .changes = 0};
+  // By samples 1 of 6 is busy, by time one half.
+  const auto related = sum_of({{idle, 0}, {busy, 80}, {idle, 0}, {busy, 80}}).units(keys);
+  CHECK(related[0].missing_shift == doctest::Approx(1.0 / 2 - 1.0 / 6));
+  const analysis::Cell mixed{.samples = 50, .busy = 25, .changes = 20};
+  CHECK(sum_of({{mixed, 50}, {mixed, 50}}).units(keys)[0].missing_shift == doctest::Approx(0));
+  CHECK(sum_of({{idle, 0}, {busy, 0}}).units(keys)[0].missing_shift == 0);
 }
 
 TEST_CASE("memory's witness is asked for each stretch") {

@@ -218,6 +218,37 @@ TEST_CASE("busy fractions that fit nowhere have no position, one odd unit is lef
   CHECK_FALSE(model.place(units, as_it_is()).has_value());
 }
 
+TEST_CASE("a unit that tells reading from writing is no part of the curve") {
+  KnownCurves curves(0.6, 0.01, 31);
+  Calibration calibration = curves.calibration(6);
+  const auto ch_busy = [](double busy) {
+    return BusyUnit{.key = {"GRBM_STATUS3", "CH_BUSY"}, .busy = busy};
+  };
+  for (CalibrationPoint& point : calibration.points) {
+    point.units.push_back(ch_busy(*point.intensity < kKnownRidge ? 0.95 : 0.1));
+  }
+  std::vector<BusyUnit> reads = curves.units_at(4, kOnTheCurve, kTenSeconds);
+  reads.push_back(ch_busy(0.6));
+  const auto add_stream = [&](double busy) {
+    CalibrationPoint stream;
+    stream.family = "bandwidth";
+    stream.truth = Bottleneck::kBandwidth;
+    stream.units = curves.units_at(0.25, kOnTheCurve, 2000);
+    stream.units.push_back(ch_busy(busy));
+    calibration.points.push_back(stream);
+  };
+  add_stream(0.95);
+  const Position misled = place(model_of(calibration), reads);
+  add_stream(0.75);
+  const Position position = place(model_of(calibration), reads);
+  REQUIRE(position.of_ridge.upper);
+  CHECK(*position.of_ridge.upper < 1);
+  CHECK(holds(position.intensity, 4));
+  CHECK_FALSE(mentions(position, "CH_BUSY"));
+  CHECK((!misled.of_ridge.upper || *misled.of_ridge.upper > *position.of_ridge.upper ||
+         mentions(misled, "CH_BUSY")));
+}
+
 TEST_CASE("pixel output keeps memory busy at any intensity: no upper end") {
   KnownCurves curves(1.2, 0.02, 13);
   const PositionModel model = model_of(curves.calibration(6));

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -130,6 +132,46 @@ TEST_CASE("report of a stored roofline shows its plot first, if there are ceilin
   REQUIRE(plot != std::string::npos);
   CHECK(plot < text.out.find("roofline.sweep"));
   CHECK(contains(text.out, "ridge"));
+}
+
+TEST_CASE("report of a bench shows its ceilings, its workloads, and roofs that are too low") {
+  const Machine machine;
+  store::ResultRun bench = full_run();
+  bench.tests[0].values = {{"dram.copy", 73, 72, 74, "GB/s", "", "the points"},
+                           {"peak.fp32", 4000, 3990, 4010, "GFLOPS", "", "the points"},
+                           {"point.lbm.fp32.intensity", 2, {}, {}, "FLOP/B", "", ""},
+                           {"point.lbm.fp32.gflops", 152, 150, 154, "GFLOPS", "", ""}};
+  const auto reported = [&](const std::vector<std::string>& options) {
+    machine.store({bench});
+    std::vector<std::string> words{"report", machine.file().string()};
+    words.insert(words.end(), options.begin(), options.end());
+    const Finished finished = machine.run(words);
+    CAPTURE(finished.err);
+    CHECK(finished.status() == 0);
+    std::filesystem::remove(machine.file());
+    return finished.out;
+  };
+  const std::string page = machine.file().string() + ".html";
+  const auto page_text = [&] {
+    reported({"--html", page});
+    std::ifstream file(page);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  // 4 % above the roof of 146 GFLOPS.
+  CHECK(contains(reported({}), "73 GB/s (DRAM copy)"));
+  CHECK_FALSE(contains(reported({}), "roof is too low"));
+  CHECK(nlohmann::json::parse(reported({"--json"}))["warnings"].empty());
+  std::string html = page_text();
+  CHECK(contains(html, "AMD Radeon 780M"));
+  CHECK(contains(html, ">lbm.fp32</text>"));
+  CHECK_FALSE(contains(html, "roof is too low"));
+  bench.tests[0].values[3].value = 170;
+  CHECK(contains(reported({}), "! lbm.fp32 reaches 170 GFLOPS"));
+  const auto warnings = nlohmann::json::parse(reported({"--json"}))["warnings"];
+  REQUIRE(warnings.size() == 1);
+  CHECK(contains(warnings[0], "16 % above the roof of DRAM"));
+  html = page_text();
+  CHECK(contains(html, "<li>lbm.fp32 reaches 170 GFLOPS"));
 }
 
 TEST_CASE("report of a bench with busy bits shows them after the results") {

@@ -43,6 +43,7 @@ TEST_CASE("every key of gputrace.bench/1 is there") {
   const Json json = rendered();
   CHECK(json["schema"] == "gputrace.bench/1");
   check_has(json["device"], {"name", "pci", "driver", "subgroups", "simulated"});
+  CHECK(json["warnings"].is_array());
   check_has(json["env"], {"clock_mhz", "power_w", "temp_c"});
   for (const Json& test : json["tests"]) {
     check_has(test, {"id", "status", "why", "unit", "axis", "series", "count", "proof", "derived",

@@ -100,6 +100,29 @@ TEST_CASE("what is no session file is refused by what it is") {
   }
 }
 
+TEST_CASE("blocks out of order are an error, not samples that a look at a part leaves out") {
+  const test::TempDir dir;
+  const path file = make(dir);
+  SUBCASE("the file as it was written") {
+    CHECK(read_all(file));
+  }
+  SUBCASE("two blocks of one segment") {
+    change_database(file,
+                    "UPDATE blocks SET id = -1 WHERE id = 2; UPDATE blocks SET id = 2 WHERE id = 3;"
+                    "UPDATE blocks SET id = 3 WHERE id = -1");
+    const Status read = read_all(file);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == ErrorCode::kCorrupt);
+    CHECK(says(read.error(), "out of order"));
+  }
+  SUBCASE("a block of another segment between them") {
+    change_database(file, "UPDATE blocks SET segment = 2 WHERE id = 3");
+    const Status read = read_all(file);
+    REQUIRE_FALSE(read);
+    CHECK(says(read.error(), "out of order"));
+  }
+}
+
 TEST_CASE("a session in a folder reached through a symbolic link opens") {
   const test::TempDir dir;
   std::filesystem::create_directory(dir.path() / "real");

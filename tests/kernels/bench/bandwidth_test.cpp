@@ -56,9 +56,15 @@ TEST_CASE("working sets go from 4 KiB to the size of a stream through memory") {
 }
 
 TEST_CASE("groups with regions of their own have them side by side in one buffer") {
-  const SizedCase sized = private_cache_case(test::integrated_gpu(), Stream::kRead, 16 * kKiB);
-  CHECK(sized.kernel.id == "bandwidth.read.16KiB.private");
-  CHECK(sized.kernel.buffers[0].bytes == 16 * kKiB * sized.launch.groups);
+  auto facts = test::integrated_gpu();
+  const SizedCase unknown = cache_case(facts, Stream::kRead, {.bytes = 16 * kKiB, .own = true});
+  CHECK(unknown.kernel.id == "bandwidth.read.16KiB.own");
+  CHECK(unknown.kernel.buffers[0].bytes == 16 * kKiB * unknown.launch.groups);
+  facts.cores = 12;
+  const SizedCase known = cache_case(facts, Stream::kRead, {.bytes = 16 * kKiB, .own = true});
+  CHECK(known.launch.groups == 12);
+  // What one core sees, not what all do.
+  CHECK(known.kernel.stimulus(known.launch).footprint_bytes == 16 * kKiB);
 }
 
 TEST_CASE("a stream whose last trip was lost is wrong") {
@@ -88,11 +94,31 @@ TEST_CASE("regions that all groups share, or that each has, are read and written
   if (!runner) {
     return;
   }
-  for (const Stream stream : kStreams) {
-    const SizedCase shared = cache_case(runner->facts(), stream, 4 * kKiB);
+  for (const Stream stream : {Stream::kRead, Stream::kWrite, Stream::kCopy, Stream::kTriad,
+                              Stream::kMix25, Stream::kMix75}) {
+    const SizedCase shared = cache_case(runner->facts(), stream, {.bytes = 4 * kKiB});
     test::check_on_device(*runner, shared.kernel, {.groups = 64, .trips = 33});
-    const SizedCase own = private_cache_case(runner->facts(), stream, 4 * kKiB);
+    const SizedCase own = cache_case(runner->facts(), stream, {.bytes = 4 * kKiB, .own = true});
     test::check_on_device(*runner, own.kernel, {.groups = own.launch.groups, .trips = 9});
+  }
+}
+
+TEST_CASE("what a mix reads is never what it writes, whichever group does") {
+  for (const auto& facts : {test::rasteriser(), test::integrated_gpu()}) {
+    for (const Stream stream : {Stream::kMix25, Stream::kMix75}) {
+      const std::uint32_t threads = memory_group_threads(facts);
+      const std::uint64_t least = least_region(facts, stream);
+      CHECK(least >= std::uint64_t{threads} * 4 * 16);
+      for (std::uint64_t bytes = least; bytes <= 16 * least; bytes *= 2) {
+        const SizedCase sized = cache_case(facts, stream, {.bytes = bytes});
+        const vulkan::PushConstants push = sized.kernel.push(sized.launch, {});
+        const auto mask = read_at<std::uint32_t>(push, 1);
+        const auto group_start = read_at<std::uint32_t>(push, 3);
+        CHECK(mask + 1 == bytes / 16);
+        // Blocks of a group's width take turns; a group that began elsewhere would mix them up.
+        CHECK(group_start % (4 * threads) == 0);
+      }
+    }
   }
 }
 

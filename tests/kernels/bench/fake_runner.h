@@ -13,7 +13,7 @@
 
 namespace gputrace::test {
 
-class FakeRunner final : public bench::Runner {
+class FakeRunner : public bench::Runner {
  public:
   /// ns of one dispatch.
   std::function<double(const bench::KernelCase&, const bench::Launch&)> dispatch_ns =
@@ -23,6 +23,7 @@ class FakeRunner final : public bench::Runner {
   /// What every run, prepare() and reopen() does once it is set.
   std::optional<Error> broken;
   bool is_simulated = false;
+  bool has_timestamps = true;
   vulkan::DeviceFacts device;
   FakeClock clock;
   int reopened = 0;
@@ -36,6 +37,8 @@ class FakeRunner final : public bench::Runner {
     device.max_group_threads = 1024;
     device.max_shared_bytes = 65536;
     device.max_storage_range = 1ULL << 32U;
+    device.max_uniform_range = 65536;
+    device.max_texel_elements = 1U << 27U;
     device.memory_bytes = 1ULL << 34U;
   }
 
@@ -73,6 +76,9 @@ class FakeRunner final : public bench::Runner {
       }
       const double ns = runner_.dispatch_ns(kernel_, launch) * launch.repeats;
       runner_.clock.advance(static_cast<std::int64_t>(ns));
+      if (!runner_.has_timestamps) {
+        return vulkan::RunTime{.gpu_ns = std::nullopt, .ticks = std::nullopt, .wall_ns = ns};
+      }
       return vulkan::RunTime{
           .gpu_ns = ns, .ticks = static_cast<std::uint64_t>(ns / 10), .wall_ns = ns + 1000};
     }

@@ -1,4 +1,4 @@
-#include "kernels/bench/tests/fill.h"
+#include "kernels/bench/tests/fill/fill.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "kernels/bench/isa_check.h"
-#include "kernels/bench/tests/fill_cases.h"
+#include "kernels/bench/tests/fill/fill_cases.h"
 #include "kernels/bench/tests/texel_formats.h"
 #include "tests/kernels/bench/bench_device.h"
 #include "tests/kernels/bench/case_device.h"
@@ -130,7 +130,7 @@ TEST_CASE("bench fill gives every format its rates and says what they came from"
   };
   TestContext context{.runner = runner, .options = runner.options(), .quick = false};
   const std::vector<analysis::TestResult> results = run_fill(context);
-  REQUIRE(results.size() == 7);
+  REQUIRE(results.size() == 8);
   for (const analysis::TestResult& test : results) {
     INFO(test.id);
     CHECK(test.unit == "GPixel/s");
@@ -182,6 +182,72 @@ TEST_CASE("a format that the device cannot draw to is skipped by name, and the r
     const bool lacks = test.id == "fill.r11g11b10f";
     CHECK((test.status == analysis::TestStatus::kSkipped) == lacks);
     CHECK((test.why.find("R11G11B10F") != std::string::npos) == lacks);
-    CHECK(test.derived.empty() == (lacks || test.id == "fill.target"));
+    CHECK(test.derived.empty() == (lacks || test.id == "fill.target" || test.id == "fill.tile"));
   }
+}
+
+TEST_CASE("the memory of a tile ends where blending falls for good, between two sizes") {
+  constexpr double kMiB = 1048576;
+  test::FakeRunner runner;
+  runner.device.max_image_side = 16'384;
+  runner.dispatch_ns = [](const KernelCase& kernel, const Launch& launch) {
+    const double bytes = kernel.target ? 4.0 * kernel.target->width * kernel.target->height : 0;
+    const bool leaves = kernel.blend && bytes > 21 * kMiB;
+    return std::max(threads_of(kernel, launch) / (leaves ? 20.0 : 60.0), 1000.0);
+  };
+  TestContext context{.runner = runner, .options = runner.options(), .quick = false};
+  const std::vector<analysis::TestResult> results = run_fill(context);
+  const analysis::TestResult& tile = results.back();
+  CHECK(tile.id == "fill.tile");
+  REQUIRE(tile.series.size() == 1);
+  CHECK(tile.series.front().points.size() == 7);
+  CHECK(tile.series.front().points.front().x == kMiB);
+  REQUIRE(tile.derived.size() == 1);
+  CHECK(tile.derived.front().what == "tile.size");
+  CHECK(tile.derived.front().value == 16 * kMiB);
+  CHECK(*tile.derived.front().upper == 32 * kMiB);
+  // Where nothing falls nothing is said.
+  runner.dispatch_ns = [](const KernelCase& kernel, const Launch& launch) {
+    return std::max(threads_of(kernel, launch) / 60.0, 1000.0);
+  };
+  CHECK(run_fill(context).back().derived.empty());
+}
+
+TEST_CASE("targets that a small device would cut are not drawn twice") {
+  vulkan::DeviceFacts facts = test::integrated_gpu();
+  facts.max_image_side = 16'384;
+  CHECK(tile_sizes(facts, true).size() == 7);
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+  facts.memory_bytes = 64 * kMiB;
+  CHECK(tile_sizes(facts, true) == std::vector<std::uint64_t>{kMiB, 2 * kMiB, 4 * kMiB, 8 * kMiB});
+  facts.max_image_side = 128;  // less than a target of 1 MiB has
+  CHECK(tile_sizes(facts, true).empty());
+}
+
+TEST_CASE("without time for more a format is drawn once, and what was left out is told") {
+  test::FakeRunner runner;
+  runner.device.max_image_side = 16'384;
+  runner.dispatch_ns = [](const KernelCase& kernel, const Launch& launch) {
+    const double operations = kernel.formula.front().per_trip * launch.trips;
+    return threads_of(kernel, launch) * std::max(1 / 50.0, operations / 1000);
+  };
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  context.options.share_end_ns = runner.clock.now_ns();
+  const std::vector<analysis::TestResult> results = run_fill(context);
+  const analysis::TestResult& rgba8 = results.front();
+  REQUIRE(rgba8.series.size() == 1);
+  CHECK(rgba8.series.front().name == "noise");
+  REQUIRE(rgba8.series.front().points.size() == 1);
+  CHECK(rgba8.series.front().points.front().x == 0);
+  CHECK(rgba8.status == analysis::TestStatus::kOk);
+  CHECK(rgba8.why == "5 of 6 points left out: the test's share of the time was spent");
+  const analysis::TestResult& tile = results.back();
+  CHECK(tile.series.front().points.size() == 3);
+  // Of which nothing was measured is skipped, not ok.
+  const analysis::TestResult& overdraw = results[5];
+  CHECK(overdraw.status == analysis::TestStatus::kSkipped);
+  CHECK(overdraw.why.find("6 of 6 points left out") != std::string::npos);
+  // A calibration has no ranks: it gets all of its points.
+  context.options.share_end_ns.reset();
+  CHECK(run_fill(context).front().why.empty());
 }

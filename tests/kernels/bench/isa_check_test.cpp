@@ -90,6 +90,15 @@ TEST_CASE("what a formula names and counts outside of the loop is compared too")
   CHECK(check_isa(with_once(2), peak()).why == "peak.fp32: formula 2 load 16 B once, code has 1");
 }
 
+TEST_CASE("without a formula, what must be in a loop is looked for in all of them") {
+  KernelCase kernel = kernel_with({});
+  CHECK(check_isa(kernel, peak()).proof == Proof::kNotDone);
+  kernel.in_loops = {Operation::kFmaF32};
+  CHECK(check_isa(kernel, peak()).proof == Proof::kPassed);
+  kernel.in_loops = {Operation::kFmaF32, Operation::kLoad16};  // which lies before the loop
+  CHECK(check_isa(kernel, peak()).why == "peak.fp32: no loop of the code has a load 16 B");
+}
+
 TEST_CASE("repeated instructions count; without their line the code is not believed") {
   const KernelCase kernel = kernel_with({{Operation::kAddF32, 256, 0}});
   const std::string text = isa_fixture("repeats.txt");

@@ -7,13 +7,13 @@ using bench::KernelCase;
 using bench::Launch;
 
 TEST_CASE("shader_code has SPIR-V of each shader by its file name") {
-  const auto code = bench::shader_code("peak_fp32.comp");
+  const auto code = bench::shader_code("alu_fp32.comp:FMA");
   REQUIRE(code.size() > 5);
   CHECK(code[0] == 0x07230203);  // SPIR-V 2.3: the magic number
 }
 
 TEST_CASE("shader_code of a name that no shader has is empty") {
-  CHECK(bench::shader_code("peak_fp32").empty());
+  CHECK(bench::shader_code("alu_fp32.comp").empty());
   CHECK(bench::shader_code("").empty());
 }
 

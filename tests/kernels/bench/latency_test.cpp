@@ -1,12 +1,12 @@
-#include "kernels/bench/tests/latency.h"
+#include "kernels/bench/tests/latency/latency.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <set>
 
-#include "kernels/bench/tests/latency_cases.h"
+#include "kernels/bench/tests/latency/latency_cases.h"
 #include "tests/kernels/bench/bench_device.h"
 #include "tests/kernels/bench/fake_runner.h"
 
@@ -15,16 +15,7 @@ using namespace gputrace::bench;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr ChaseShape kPlain{};
-
-std::vector<ChaseShape> all_shapes() {
-  return {{.chains = 1},
-          {.chains = 3},
-          {.chains = 8},
-          {.full_wave = true},
-          {.scalar = true, .chains = 1},
-          {.scalar = true, .chains = 8}};
-}
+constexpr std::uint64_t kKiB = 1024;
 
 const analysis::BenchSeries& series_of(const analysis::TestResult& test, std::string_view name) {
   const auto place = std::find_if(test.series.begin(), test.series.end(),
@@ -33,109 +24,121 @@ const analysis::BenchSeries& series_of(const analysis::TestResult& test, std::st
   return *place;
 }
 
+const analysis::TestResult& result_of(const std::vector<analysis::TestResult>& results,
+                                      std::string_view id) {
+  const auto place =
+      std::find_if(results.begin(), results.end(), [&](const auto& test) { return test.id == id; });
+  REQUIRE_MESSAGE(place != results.end(), "no result ", std::string(id));
+  return *place;
+}
+
 /// 10 ns a hop up to 64 KiB, 100 ns above; and 30 us of launch.
 double two_levels(const KernelCase& kernel, const Launch& launch) {
-  const bool small = kernel.buffers[1].bytes <= 65536;
+  const bool small = kernel.stimulus(launch).footprint_bytes <= 65536;
   return 30e3 + kHopsPerTrip * static_cast<double>(launch.trips) * (small ? 10 : 100);
+}
+
+struct TwoLevels {
+  TwoLevels() {
+    runner.dispatch_ns = two_levels;
+    runner.device.max_image_side = 16384;
+  }
+  test::FakeRunner runner;
+};
+
+std::vector<std::uint64_t> bytes_of(const std::vector<ChaseSize>& sizes) {
+  std::vector<std::uint64_t> bytes;
+  bytes.reserve(sizes.size());
+  for (const ChaseSize& size : sizes) {
+    bytes.push_back(size.bytes);
+  }
+  return bytes;
+}
+
+std::size_t measured(const std::vector<analysis::TestResult>& results) {
+  std::size_t points = 0;
+  for (const analysis::TestResult& test : results) {
+    for (const analysis::BenchSeries& series : test.series) {
+      const bool counts = !series.name.ends_with("minimum");
+      points += counts ? static_cast<std::size_t>(std::ranges::count_if(
+                             series.points, [](const auto& point) { return !!point.median; }))
+                       : 0;
+    }
+  }
+  return points;
 }
 
 }  // namespace
 
-TEST_CASE("a random cycle visits every node once before it returns") {
-  const RandomCycle cycle(1000, 7);
-  std::set<std::uint32_t> seen;
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    seen.insert(cycle.at(i));
-    CHECK(cycle.position_of(cycle.at(i)) == i);
-  }
-  CHECK(seen.size() == 1000);
-  CHECK(cycle.at(1000) == cycle.at(0));
-  CHECK(RandomCycle(1000, 8).at(0) != cycle.at(0));
-}
-
-TEST_CASE("nodes in memory lead along the cycle, by address and by index") {
-  const RandomCycle cycle(64, 3);
-  std::vector<std::byte> memory(cycle.bytes());
-  constexpr std::uint64_t kBase = 0x7fff'0000'1000;
-  cycle.write_addresses(memory, kBase);
-  std::uint64_t address = kBase + std::uint64_t{cycle.at(0)} * kNodeBytes;
-  for (std::uint64_t hop = 1; hop <= 64; ++hop) {
-    std::memcpy(&address, &memory[address - kBase], sizeof(address));
-    CHECK(address == kBase + std::uint64_t{cycle.at(hop)} * kNodeBytes);
-  }
-  cycle.write_indices(memory);
-  std::uint32_t word = cycle.at(0) * (kNodeBytes / 4);
-  for (std::uint64_t hop = 1; hop <= 64; ++hop) {
-    std::memcpy(&word, &memory[std::size_t{word} * 4], sizeof(word));
-    CHECK(word == cycle.at(hop) * (kNodeBytes / 4));
-  }
-}
-
-TEST_CASE("chases end where the CPU says, over several dispatches") {
-  const auto runner = test::bench_device_or_skip();
-  if (!runner) {
-    return;
-  }
-  const auto cycle = std::make_shared<RandomCycle>(1024, 5);
-  for (const bool addresses : {true, false}) {
-    vulkan::DeviceFacts facts = runner->facts();
-    facts.buffer_addresses = facts.buffer_addresses && addresses;
-    for (const ChaseShape& shape : all_shapes()) {
-      const KernelCase kernel = chase_case(shape, facts, cycle);
-      CAPTURE(kernel.id);
-      CAPTURE(addresses);
-      const auto prepared = runner->prepare(kernel);
-      REQUIRE_MESSAGE(prepared, test::error_text(prepared));
-      const Status exact = (*prepared)->check_result({.groups = 1, .trips = 333, .repeats = 3});
-      CHECK_MESSAGE(exact, test::error_text(exact));
-    }
-  }
-}
-
-TEST_CASE("a chase that ends one hop early is found") {
-  const auto cycle = std::make_shared<RandomCycle>(256, 5);
-  vulkan::DeviceFacts facts;
-  const KernelCase kernel = chase_case(kPlain, facts, cycle);
-  const Launch launch{.groups = 1, .trips = 10, .repeats = 2};
-  const auto ends_after = [&](std::uint64_t hops) {
-    Outputs outputs;
-    outputs.buffers.emplace_back(4);
-    const std::uint32_t offset = cycle->at(hops) * kNodeBytes;
-    std::memcpy(outputs.buffers[0].data(), &offset, sizeof(offset));
-    return kernel.check(launch, outputs);
-  };
-  CHECK(ends_after(320));
-  const Status wrong = ends_after(319);
-  REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().code == ErrorCode::kCorrupt);
-  CHECK(wrong.error().message.find("after 320 hops") != std::string::npos);
-}
-
-TEST_CASE("the launch is subtracted and levels are told apart") {
-  test::FakeRunner runner;
-  runner.dispatch_ns = two_levels;
+TEST_CASE("the launch is subtracted and levels are told apart on every path") {
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
   TestContext context{.runner = runner, .options = runner.options(), .quick = true};
   const auto results = run_latency(context);
-  REQUIRE(results.size() == 2);
-  for (const analysis::TestResult& test : results) {
+  REQUIRE(results.size() == kChasePaths.size() + 1);
+  for (const Path path : kChasePaths) {
+    const auto& test = result_of(results, "latency." + std::string(name_of(path)));
+    CAPTURE(test.id);
     CHECK(test.status == analysis::TestStatus::kOk);
     CHECK(test.result == analysis::Proof::kPassed);
     CHECK(test.rate == analysis::Proof::kPassed);
     const auto& plain = series_of(test, "1 chain");
-    REQUIRE(plain.points.size() == 15);  // 4 KiB to 64 MiB
+    CHECK(plain.points.size() == chase_sizes(path, runner.device, true).size());
     for (const analysis::BenchPoint& point : plain.points) {
       CAPTURE(point.x);
       CHECK(point.median.value_or(0) ==
             doctest::Approx(point.x <= 65536 ? 10 : 100).epsilon(0.0001));
     }
     CHECK(series_of(test, "1 chain, minimum").points.size() == plain.points.size());
-    CHECK(series_of(test, "8 chains").points.size() == 3);
   }
+  CHECK(series_of(results[0], "1 chain").points.size() == 17);  // 1 KiB to 64 MiB
   CHECK(series_of(results[0], "full wave").points.size() == 3);
+  CHECK(series_of(result_of(results, "latency.uniform"), "8 chains").points.size() == 3);
+  CHECK(results.back().id == "latency.hops");
+  CHECK(results.back().status == analysis::TestStatus::kSkipped);
+  CHECK(results.back().why.find("VK_KHR_shader_clock") != std::string::npos);
+}
+
+TEST_CASE("without timestamps the wall clock's two lengths give the same figure") {
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
+  runner.has_timestamps = false;
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  const auto results = run_latency(context);
+  for (const analysis::BenchPoint& point : series_of(results[0], "1 chain").points) {
+    CHECK(point.median.value_or(0) == doctest::Approx(point.x <= 65536 ? 10 : 100).epsilon(0.0001));
+  }
+}
+
+TEST_CASE("a share that is spent leaves every path its first sizes, the vector path more") {
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
+  MeasurementOptions options = runner.options();
+  options.share_end_ns = runner.clock.now_ns();
+  TestContext context{.runner = runner, .options = options, .quick = true};
+  const auto results = run_latency(context);
+  for (const Path path : kChasePaths) {
+    const auto& test = result_of(results, "latency." + std::string(name_of(path)));
+    CAPTURE(test.id);
+    std::vector<double> first;
+    for (const ChaseSize& size : chase_sizes(path, runner.device, true)) {
+      if (size.rank == 0) {
+        first.push_back(static_cast<double>(size.bytes));
+      }
+    }
+    std::vector<double> have;
+    for (const analysis::BenchPoint& point : series_of(test, "1 chain").points) {
+      have.push_back(point.x);
+    }
+    CHECK(have == first);
+    CHECK(have.size() >= (path == Path::kVector ? 8 : 2));
+    CHECK(test.why.find("points left out") != std::string::npos);
+  }
 }
 
 TEST_CASE("hops faster than any cache are suspect: the loads were left out") {
-  test::FakeRunner runner;
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
   runner.dispatch_ns = [](const KernelCase&, const Launch& launch) {
     return 30e3 + 0.1 * launch.trips;
   };
@@ -146,8 +149,8 @@ TEST_CASE("hops faster than any cache are suspect: the loads were left out") {
 }
 
 TEST_CASE("a wrong result fails the point and is never measured") {
-  test::FakeRunner runner;
-  runner.dispatch_ns = two_levels;
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
   runner.result = [](const KernelCase& kernel, const Launch&) -> Status {
     return kernel.id == "latency.vector.c1.64KiB" ? fail(ErrorCode::kCorrupt, "off by one")
                                                   : Status();
@@ -164,7 +167,8 @@ TEST_CASE("a wrong result fails the point and is never measured") {
 }
 
 TEST_CASE("a lost device ends the test, and what was measured before stays") {
-  test::FakeRunner runner;
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
   int runs = 0;
   runner.dispatch_ns = [&](const KernelCase& kernel, const Launch& launch) {
     if (++runs == 400) {
@@ -174,54 +178,102 @@ TEST_CASE("a lost device ends the test, and what was measured before stays") {
   };
   TestContext context{.runner = runner, .options = runner.options(), .quick = true};
   const auto results = run_latency(context);
-  REQUIRE(results.size() == 1);
-  CHECK(results[0].status == analysis::TestStatus::kFailed);
-  CHECK(results[0].why.find("the device was lost") != std::string::npos);
-  std::size_t measured = 0;
-  for (const analysis::BenchSeries& series : results[0].series) {
-    for (const analysis::BenchPoint& point : series.points) {
-      measured += point.median ? 1 : 0;
-      CHECK((point.median || point.status == analysis::TestStatus::kFailed));
-    }
-  }
-  CHECK(measured > 0);
+  REQUIRE_FALSE(results.empty());
+  CHECK(std::ranges::any_of(results, [](const analysis::TestResult& test) {
+    return test.status == analysis::TestStatus::kFailed &&
+           test.why.find("the device was lost") != std::string::npos;
+  }));
+  CHECK(measured(results) > 0);
+  CHECK(runs == 400);
 }
 
 TEST_CASE("Ctrl-C keeps the points that are done") {
-  test::FakeRunner runner;
-  runner.dispatch_ns = two_levels;
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
   MeasurementOptions options = runner.options();
   std::size_t done = 0;
   options.progress = [&](std::size_t now, std::size_t, double) { done = now; };
   options.cancelled = [&] { return done >= 3; };
   TestContext context{.runner = runner, .options = options, .quick = true};
   const auto results = run_latency(context);
-  REQUIRE(results.size() == 1);
-  CHECK(results[0].status == analysis::TestStatus::kOk);
-  std::size_t measured = 0;
-  for (const analysis::BenchSeries& series : results[0].series) {
-    measured += series.name.ends_with("minimum") ? 0 : series.points.size();
+  for (const analysis::TestResult& test : results) {
+    CHECK((test.status == analysis::TestStatus::kOk ||
+           test.status == analysis::TestStatus::kSkipped));
   }
-  CHECK(measured == 3);
+  CHECK(measured(results) == 3);
 }
 
-TEST_CASE("working sets stay within an eighth of the memory and within ranges") {
+TEST_CASE("working sets stay within an eighth of the memory and within the ranges of their path") {
   vulkan::DeviceFacts facts;
   facts.max_storage_range = 128ULL << 20U;
   facts.memory_bytes = 1ULL << 30U;
-  CHECK(chase_sizes(facts, false).front() == 4096);
-  CHECK(chase_sizes(facts, false).back() == 128ULL << 20U);
-  CHECK(chase_sizes(facts, true).back() == 64ULL << 20U);
+  const auto largest = [&](Path path, bool quick) {
+    return chase_sizes(path, facts, quick).back().bytes;
+  };
+  CHECK(chase_sizes(Path::kVector, facts, false).front().bytes == kKiB);
+  CHECK(largest(Path::kVector, false) == 128ULL << 20U);
+  CHECK(largest(Path::kVector, true) == 64ULL << 20U);
+  // Nothing is offered: no sizes, and no crash.
+  for (const Path path :
+       {Path::kConstant, Path::kTexel, Path::kImage, Path::kSampled, Path::kLocal}) {
+    CHECK(chase_sizes(path, facts, true).empty());
+  }
+  facts.max_uniform_range = 16384;
+  facts.max_texel_elements = 65536;
+  facts.max_image_side = 300;
+  facts.max_shared_bytes = 49152;
+  CHECK(largest(Path::kConstant, true) == 16 * kKiB);
+  CHECK(largest(Path::kTexel, true) == 256 * kKiB);
+  CHECK(largest(Path::kImage, true) == 256 * kKiB);    // 256 x 256 x 4
+  CHECK(largest(Path::kSampled, true) == 512 * kKiB);  // 256 x 256 x 8
+  CHECK(largest(Path::kLocal, true) == 32 * kKiB);
   facts.memory_bytes = 1ULL << 20U;
-  CHECK(chase_sizes(facts, true).back() == 128ULL << 10U);
+  CHECK(largest(Path::kVector, true) == 128 * kKiB);
+  CHECK(largest(Path::kImage, true) == 128 * kKiB);
   facts.memory_bytes = 0;
-  CHECK(chase_sizes(facts, true) == std::vector<std::uint64_t>{4096});
+  CHECK(largest(Path::kVector, true) == 4 * kKiB);
   facts.memory_bytes = 1ULL << 34U;
   facts.is_cpu = true;
-  CHECK(chase_sizes(facts, true).back() == 16ULL << 20U);
-  for (const std::uint64_t bytes : chase_sizes(facts, false)) {
+  CHECK(largest(Path::kVector, true) == 16ULL << 20U);
+  for (const std::uint64_t bytes : bytes_of(chase_sizes(Path::kVector, facts, false))) {
     CHECK(bytes % kNodeBytes == 0);
   }
+}
+
+TEST_CASE("sides of images are powers of two, so that coordinates of centres are exact") {
+  vulkan::DeviceFacts facts;
+  facts.memory_bytes = 1ULL << 34U;
+  facts.max_image_side = 16384;
+  for (const Path path : {Path::kImage, Path::kSampled}) {
+    for (const std::uint64_t bytes : bytes_of(chase_sizes(path, facts, false))) {
+      CHECK(std::has_single_bit(bytes));
+      const auto track = chase_tracks(path, facts, {bytes}).front();
+      REQUIRE(track.image.has_value());
+      if (track.image) {
+        const auto& image = track.image->description;
+        CHECK(std::has_single_bit(image.width));
+        CHECK(std::has_single_bit(image.height));
+        CHECK(image.width <= facts.max_image_side);
+        CHECK(std::uint64_t{image.width} * image.height * vulkan::bytes_of(image.format) == bytes);
+      }
+    }
+  }
+}
+
+TEST_CASE("a path that a device lacks is skipped and says what is missing") {
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
+  runner.device.max_uniform_range = 0;
+  runner.device.max_image_side = 0;
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  const auto results = run_latency(context);
+  for (const char* id : {"latency.constant", "latency.image", "latency.sampled"}) {
+    const auto& test = result_of(results, id);
+    CHECK(test.status == analysis::TestStatus::kSkipped);
+    CHECK(test.why.find("a fake device lets a shader read 0 bytes on this path") !=
+          std::string::npos);
+  }
+  CHECK(result_of(results, "latency.texel").status == analysis::TestStatus::kOk);
 }
 
 TEST_CASE("latency on a real device is measured and proven") {
@@ -232,14 +284,12 @@ TEST_CASE("latency on a real device is measured and proven") {
   MeasurementOptions options = test::brief_options();
   std::size_t done = 0;
   options.progress = [&](std::size_t now, std::size_t, double) { done = now; };
-  options.cancelled = [&] { return done >= 4; };
+  options.cancelled = [&] { return done >= 6; };
   TestContext context{.runner = *runner, .options = options, .quick = true};
   const auto results = run_latency(context);
-  REQUIRE(results.size() == 1);
-  CHECK_MESSAGE(results[0].status == analysis::TestStatus::kOk, results[0].why);
-  CHECK(results[0].result == analysis::Proof::kPassed);
-  REQUIRE_FALSE(results[0].series.empty());
-  for (const analysis::BenchPoint& point : results[0].series[0].points) {
-    CHECK(point.median.value_or(0) > 0.5);
+  REQUIRE_FALSE(results.empty());
+  for (const analysis::TestResult& test : results) {
+    CHECK_MESSAGE(test.status != analysis::TestStatus::kFailed, test.why);
   }
+  CHECK(measured(results) > 0);
 }

@@ -1,15 +1,16 @@
-#include "kernels/bench/tests/occupancy.h"
+#include "kernels/bench/tests/occupancy/occupancy.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <thread>
 
-#include "kernels/bench/tests/occupancy_cases.h"
-#include "kernels/bench/tests/occupancy_steps.h"
+#include "kernels/bench/tests/occupancy/occupancy_cases.h"
+#include "kernels/bench/tests/occupancy/occupancy_steps.h"
 #include "tests/kernels/bench/bench_device.h"
 #include "tests/kernels/bench/fake_runner.h"
 
@@ -79,6 +80,17 @@ TEST_CASE("without a second round there is no step, and an error ends the search
   const auto flat = find_steps([](std::uint32_t) { return Result<double>(1e6); }, 1024);
   REQUIRE(flat);
   CHECK_FALSE(flat->has_value());
+  std::uint32_t largest = 0;
+  const auto endless = find_steps(
+      [&largest](std::uint32_t groups) {
+        largest = std::max(largest, groups);
+        return groups == 0 ? Result<double>(fail(ErrorCode::kIo, "no groups"))
+                           : Result<double>(1e6);
+      },
+      std::numeric_limits<std::uint32_t>::max());
+  REQUIRE(endless);
+  CHECK_FALSE(endless->has_value());
+  CHECK(largest == 0x8000'0000U);
   const auto lost = find_steps(
       [](std::uint32_t) -> Result<double> { return fail(ErrorCode::kIo, "lost"); }, 1024);
   REQUIRE_FALSE(lost);

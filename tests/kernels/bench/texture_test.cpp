@@ -1,4 +1,4 @@
-#include "kernels/bench/tests/texture.h"
+#include "kernels/bench/tests/texture/texture.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kernels/bench/tests/noise_texture.h"
-#include "kernels/bench/tests/texture_cases.h"
+#include "kernels/bench/tests/texture/texture_cases.h"
 #include "tests/kernels/bench/bench_device.h"
 #include "tests/kernels/bench/case_device.h"
 #include "tests/kernels/bench/fake_runner.h"
@@ -166,4 +166,34 @@ TEST_CASE("without BC textures those series are skipped by name") {
       CHECK((series.points.front().why == "no BC textures") == bc7);
     }
   }
+}
+
+TEST_CASE("textures of the test stay within a small memory and a small side") {
+  vulkan::DeviceFacts facts;
+  facts.max_image_side = 16'384;
+  facts.memory_bytes = 16ULL << 20U;  // a sixteenth holds 512 x 512 texels
+  CHECK(texture_sides(facts, false).back() == 512);
+  facts.memory_bytes = 1;
+  CHECK(texture_sides(facts, false) == std::vector<std::uint32_t>{64});
+  facts.memory_bytes = 16ULL << 30U;
+  facts.max_image_side = 4096;
+  CHECK(texture_sides(facts, false).back() == 4096);
+  CHECK(texture_sides(facts, true).back() == 4096);
+}
+
+TEST_CASE("without time for more the plain kind is fetched alone, by wall time where need be") {
+  test::FakeRunner runner;
+  runner.device.max_image_side = 512;
+  runner.has_timestamps = false;
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  context.options.share_end_ns = runner.clock.now_ns();
+  const std::vector<analysis::TestResult> results = run_texture(context);
+  const analysis::TestResult& fetches = results.front();
+  REQUIRE(fetches.series.size() == 1);
+  CHECK(fetches.series.front().name == "RGBA8 nearest");
+  CHECK(fetches.series.front().points.size() == 3);
+  CHECK(fetches.why == "12 of 15 points left out: the test's share of the time was spent");
+  // Random places and their cost are compared, however short the time is.
+  CHECK_FALSE(results[2].series.empty());
+  CHECK_FALSE(results[3].series.empty());
 }

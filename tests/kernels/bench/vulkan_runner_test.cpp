@@ -82,7 +82,7 @@ TEST_CASE("what a device lacks is named before anything is made") {
   CHECK(contains(refusal(wide), "threads at most"));
   auto large = sized.kernel;
   large.buffers.front().bytes = runner->facts().max_storage_range + 1;
-  CHECK(contains(refusal(large), "MiB of a buffer"));
+  CHECK(contains(refusal(large), "KiB of a buffer"));
   if (runner->facts().matrix_shapes.empty()) {
     auto matrix = sized.kernel;
     matrix.needs = {bench::Requirement::kMatrix};

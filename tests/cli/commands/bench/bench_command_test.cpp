@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -19,6 +20,7 @@ class FakeSession final : public BenchSession {
  public:
   test::FakeRunner device_;
   bool cancelled_ = false;
+  std::vector<std::string> begun_;
   std::function<void(std::size_t, std::size_t, double)> progress_;
 
   [[nodiscard]] bench::Runner& runner() override { return device_; }
@@ -34,6 +36,9 @@ class FakeSession final : public BenchSession {
     return device;
   }
   [[nodiscard]] const std::vector<std::string>& notes() const override { return notes_; }
+  void begin_test(RunningTest test, double seconds_left) override {
+    begun_.push_back(progress_text(test, 0, 0, seconds_left));
+  }
   [[nodiscard]] bool cancelled() const override { return cancelled_; }
   [[nodiscard]] Result<std::optional<std::filesystem::path>> finish(
       const analysis::BenchRun&) override {
@@ -142,7 +147,7 @@ TEST_CASE("a wrong command line of bench is refused with what there is") {
     CHECK(parsed.error().code == ErrorCode::kUsage);
     CHECK_MESSAGE(parsed.error().message.find(part) != std::string::npos, parsed.error().message);
   };
-  refused({}, "latency, atomics, occupancy");
+  refused({}, "alu, parallel, latency, stride");
   refused({"latencie"}, "'latencie' is no test");
   refused({"all", "latency"}, "stand alone");
   refused({"list", "latency"}, "stand alone");
@@ -197,4 +202,26 @@ TEST_CASE("the time that is left includes the tests to come") {
   left.clear();
   CHECK(run_tests(tests, session, false).tests.size() == 4);
   CHECK(left == std::vector<double>{303, 3});
+}
+
+TEST_CASE("progress names the test that begins, with the time of all that are left") {
+  FakeSession session;
+  current = &session;
+  const std::vector<const bench::BenchTest*> tests{&kGood, &kLost, &kGood};
+  CHECK(run_tests(tests, session, true).tests.size() == 4);
+  CHECK(session.begun_ == std::vector<std::string>{"gputrace: good (1 of 3), about 40 s left",
+                                                   "gputrace: lost (2 of 3), about 30 s left",
+                                                   "gputrace: good (3 of 3), about 10 s left"});
+}
+
+TEST_CASE("progress leaves out what is not known") {
+  const RunningTest latency{"latency", 4, 17};
+  CHECK(progress_text(latency, 12, 40, 30.2) ==
+        "gputrace: latency (4 of 17), 12 of 40 points, about 31 s left");
+  CHECK(progress_text(latency, 40, 40, 200) == "gputrace: latency (4 of 17), about 4 min left");
+  CHECK(progress_text(latency, 1, 40, -1) == "gputrace: latency (4 of 17), 1 of 40 points");
+  CHECK(progress_text(latency, 1, 40, std::numeric_limits<double>::quiet_NaN()) ==
+        "gputrace: latency (4 of 17), 1 of 40 points");
+  CHECK(progress_text({"latency", 1, 1}, 0, 0, 5) == "gputrace: latency, about 5 s left");
+  CHECK(progress_text({}, 3, 20, 5) == "gputrace: 3 of 20 points, about 5 s left");
 }

@@ -65,6 +65,18 @@ double busy(const json& point, const std::string& name) {
   return 0;
 }
 
+/// Of a unit to a term of the stimulus matrix.
+double response(const json& matrix, const std::string& unit, const std::string& term) {
+  const auto named = [](const std::string& name) {
+    return [name](const json& each) { return each["name"] == name; };
+  };
+  const auto row = std::ranges::find_if(matrix["units"], named(unit));
+  const auto column = std::ranges::find_if(matrix["terms"], named(term));
+  REQUIRE(row != matrix["units"].end());
+  REQUIRE(column != matrix["terms"].end());
+  return (*row)["response"][static_cast<std::size_t>(column - matrix["terms"].begin())];
+}
+
 }  // namespace
 
 TEST_CASE("calibrate takes the options of a bench, and what it validates") {
@@ -125,6 +137,14 @@ TEST_CASE("a quick calibration is stored, listed, and copied into the next recor
   // Left of the ridge memory is full, right of it it is not.
   CHECK(busy(*low, "EA_BUSY") > busy(*high, "EA_BUSY") + 0.1);
   CHECK((*chase)["dram_gbps"].get<double>() < 0.1 * (*low)["dram_gbps"].get<double>());
+
+  // The model's DRAM answers to memory and to nothing that caches serve, its TA to vector reads.
+  const json& matrix = document["stimulus_matrix"];
+  CHECK(matrix["points"].get<std::size_t>() > 40);
+  CHECK(response(matrix, "EA_BUSY", "memory") > 0.6);
+  CHECK(response(matrix, "EA_BUSY", "level 2") < 0.2);
+  CHECK(response(matrix, "TA_BUSY", "vector") > 0.7);
+  CHECK(response(matrix, "TA_BUSY", "arithmetic") < 0.2);
 
   const Finished listed = user.run({"list", "--all", "--json"});
   const json files = json::parse(listed.out);

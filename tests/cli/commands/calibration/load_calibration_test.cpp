@@ -108,7 +108,7 @@ TEST_CASE("ceilings are the best of the workloads, and conditions those of its t
   CHECK(calibration.bandwidth->value == 73);
   CHECK(calibration.conditions.gpu == "AMD Radeon 780M");
   CHECK(calibration.conditions.device_id == 0x15bf);
-  CHECK(calibration.conditions.driver == "amdgpu 3.57.0");
+  CHECK(calibration.conditions.driver == "radv, Mesa 24.2.8");
   CHECK(calibration.conditions.clock_mhz == 2600);
   CHECK(calibration.conditions.power_w == 35);
   CHECK(calibration.started_at == "2026-09-21T14:13:20.000Z");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -64,6 +65,26 @@ TEST_CASE("a sensor's interval comes from the scatter of its batches") {
   const auto interval = cut.batches.of_sensor("package_power", "p1");
   CHECK(half(interval) == doctest::Approx(2.093 * 5.13 / std::sqrt(20)).epsilon(0.08));
   CHECK_FALSE(cut.batches.of_sensor("package_power", "p2").has_value());
+}
+
+TEST_CASE("an interval is about the mean that the report tells, whatever batches know") {
+  // High in the first quarter, and there two of three readings fail: batches of little time.
+  const auto power = [](double t) -> std::optional<double> {
+    if (t < 10) {
+      return std::fmod(t, 1.0) < 0.35 ? std::optional(90.0) : std::nullopt;
+    }
+    return 30.0;
+  };
+  const Cut cut = cut_session(
+      long_load(40), {{.name = "hwmon", .series = {gauge("package_power", "W", power, "p1")}}});
+  const auto interval = cut.batches.of_sensor("package_power", "p1");
+  REQUIRE(interval);
+  const auto told = std::find_if(cut.report.sensors.begin(), cut.report.sensors.end(),
+                                 [](const report::Sensor& it) { return it.source == "p1"; });
+  REQUIRE(told != cut.report.sensors.end());
+  REQUIRE(told->mean);
+  CHECK((interval->lower + interval->upper) / 2 == doctest::Approx(*told->mean));
+  CHECK(*told->mean < 44);  // that of the batches is 45
 }
 
 TEST_CASE("a sensor that never moves is known exactly") {

@@ -37,7 +37,7 @@ case $? in
     expect 3 '"why": "RADV does not know the family' verify --family no_such_gpu --json
     expect 1 "no kernel is named nonsense" verify --family vega10 nonsense
     # The other name of the same GPU.
-    expect 0 "compiled for" verify --family phoenix latency.scalar
+    expect 0 "compiled for" verify --family phoenix latency.uniform latency.hops stride
     ;;
 esac
 lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json

@@ -47,6 +47,8 @@ TEST_CASE("every known kernel has an id of its own and a description") {
     CAPTURE(kernel.id);
     CHECK(ids.insert(kernel.id).second);
     CHECK_FALSE(kernel.description.empty());
+    CHECK_MESSAGE((!kernel.formula.empty() || !kernel.in_loops.empty()),
+                  "nothing in its code is checked");
   }
   CHECK_FALSE(ids.empty());
 }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/cli/commands/report/load_session.h"
 #include "tests/support/make_calibration.h"
@@ -32,7 +34,8 @@ struct Machine {
     options.machine_folder = folder.path();
     return options;
   }
-  void add_roofline(const std::string& device) const {
+  void add_roofline(const std::string& device,
+                    const std::vector<store::ResultValue>& more = {}) const {
     store::ResultRun run = full_run();
     run.device = device;
     run.vendor_id.reset();
@@ -41,6 +44,7 @@ struct Machine {
     run.simulated = true;
     run.tests[0].values = {{"peak.fp32", 4700, 4600, 4800, "GFLOPS", "", "the points"},
                            {"dram.copy", 73, 72, 74, "GB/s", "", "the points"}};
+    run.tests[0].values.insert(run.tests[0].values.end(), more.begin(), more.end());
     store::SessionDescription description;
     description.kind = store::SessionKind::kRoofline;
     description.started = TimeAnchor{0, 0, 1'790'000'000'000'000'000};
@@ -126,6 +130,23 @@ TEST_CASE("traffic above every measured roof is shown, with a warning") {
   REQUIRE_FALSE(report.phases.empty());
   CHECK(report.phases[0].dram->total_gbps.value_or(0) == doctest::Approx(95).epsilon(0.01));
   CHECK(contains(warning_text(report, "above_roof"), "95 GB/s"));
+}
+
+TEST_CASE("a roof that a workload broke is a ceiling with a warning") {
+  const Machine machine;
+  const auto reached = [](double gflops) {
+    return std::vector<store::ResultValue>{
+        {"point.lbm.fp32.intensity", 2, {}, {}, "FLOP/B", "", ""},
+        {"point.lbm.fp32.gflops", gflops, {}, {}, "GFLOPS", "", ""}};
+  };
+  machine.add_roofline("AMD Radeon 780M", reached(150));
+  const auto warning = [&] {
+    return warning_text(report_with(memory_then_compute(), {}, machine.options()), "roof_too_low");
+  };
+  CHECK(warning().empty());
+  std::filesystem::remove(machine.folder.path() / "roofline.gputrace");
+  machine.add_roofline("AMD Radeon 780M", reached(170));
+  CHECK(contains(warning(), "lbm.fp32 reaches 170 GFLOPS"));
 }
 
 TEST_CASE("the roofline of another GPU is no ceiling") {

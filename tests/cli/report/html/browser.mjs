@@ -84,6 +84,7 @@ export class Page {
     await page.send('Emulation.setDeviceMetricsOverride', {
       width: look.width ?? 1280, height: look.height ?? 1000, deviceScaleFactor: 1, mobile: false});
     await page.send('Emulation.setEmulatedMedia', {
+      media: look.print ? 'print' : '',
       features: [{name: 'prefers-color-scheme', value: look.dark ? 'dark' : 'light'}]});
     if (look.scripts === false) await page.send('Emulation.setScriptExecutionDisabled', {value: true});
     await page.navigate(url);

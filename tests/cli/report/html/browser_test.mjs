@@ -20,7 +20,7 @@ const hash = 'location.hash';
 const browser = await Browser.start(program);
 try {
   // Every kind of page: nothing complains, in all widths and grounds.
-  const kinds = ['hour', 'day', 'second', 'unknown', 'import', 'hostile', 'no-phases', 'short', 'empty'];
+  const kinds = ['hour', 'day', 'second', 'unknown', 'import', 'hostile', 'no-phases', 'short', 'empty', 'bench'];
   for (const kind of kinds) {
     for (const look of [{}, {dark: true}, {width: 390, height: 844}]) {
       const page = await Page.open(browser, url(kind), look);
@@ -34,6 +34,25 @@ try {
       await page.close();
     }
   }
+
+  // A bench has no script; its tables open, and paper has them open.
+  const bench = await Page.open(browser, url('bench'));
+  const tables = "[...document.querySelectorAll('details')].filter(one => one.open).length";
+  check('tables are folded at first', (await bench.value(tables)) === 0, await bench.value(tables));
+  const drawn = "document.querySelectorAll('svg.bench').length";
+  check('each test and each kind of several paths is drawn', (await bench.value(drawn)) === 5, await bench.value(drawn));
+  await bench.close();
+  const paper = await Page.open(browser, url('bench'), {dark: true, print: true, width: 794});
+  const ground = await paper.value('getComputedStyle(document.body).backgroundColor');
+  check('paper is white, whatever the screen is', ground === 'rgb(255, 255, 255)', ground);
+  const cells = "[...document.querySelectorAll('details td')].filter(one => one.checkVisibility({contentVisibilityAuto: true})).length";
+  check('paper has all tables', (await paper.value(cells)) > 0 &&
+        (await paper.value(cells)) === (await paper.value("document.querySelectorAll('details td').length")), await paper.value(cells));
+  const over = await paper.value('document.documentElement.scrollWidth - innerWidth');
+  check('a bench fits on paper', over <= 0, over);
+  check('paper has no complaint', paper.complaints.length === 0, paper.complaints);
+  if (pictures) await paper.picture(join(pictures, 'bench-paper.png'));
+  await paper.close();
 
   // The hour: first paint, with a cold start each.
   const paints = [];

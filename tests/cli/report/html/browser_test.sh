@@ -19,7 +19,7 @@ done
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for kind in hour day second unknown import hostile no-phases short late empty; do
+for kind in hour day second unknown import hostile no-phases short late empty bench; do
   "$sample" "$kind" "$folder/$kind.html"
   status=$?
   ((status != 77)) || skip "this build has no uPlot"

@@ -4,9 +4,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
+#include "cli/report/bench_html.h"
 #include "cli/report/html.h"
 #include "tests/cli/report/html/sample_hour.h"
+#include "tests/cli/report/sample_curves.h"
 #include "tests/cli/report/sample_report.h"
 
 int main(int argc, char** argv) {
@@ -33,6 +36,15 @@ int main(int argc, char** argv) {
          return report;
        }},
       {"empty", [] { return Report(); }}};
+  if (argc == 3 && std::string_view(argv[1]) == "bench") {
+    gputrace::analysis::BenchRun run = gputrace::test::sample_curves();
+    gputrace::report::RooflinePlot roofline;
+    roofline.title = run.device.name;
+    roofline.roofline = gputrace::analysis::make_roofline(run);
+    std::ofstream(argv[2], std::ios::binary)
+        << gputrace::report::render_bench_html(run, roofline, {.version = "0.0.0"});
+    return 0;
+  }
   const auto kind = argc == 3 ? kinds.find(argv[1]) : kinds.end();
   if (kind == kinds.end()) {
     std::fputs("usage: html_sample KIND FILE\n", stderr);

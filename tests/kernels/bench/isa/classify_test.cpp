@@ -43,8 +43,17 @@ TEST_CASE("additions and multiplications are told apart by type") {
   CHECK(told("v_add3_u32") == "2 add int32");
   CHECK(told("v_mul_lo_u32") == "1 multiply int32");
   CHECK(told("v_mad_u64_u32") == "1 multiply int32");
-  CHECK(told("v_add_f16_e32") == "-");
-  CHECK(told("v_pk_add_u16") == "-");
+  CHECK(told("v_add_f16_e32") == "1 add fp16");
+  CHECK(told("v_pk_mul_f16") == "2 multiply fp16");
+  CHECK(told("v_add_f64") == "1 add fp64");
+  CHECK(told("v_mul_f64") == "1 multiply fp64");
+  CHECK(told("v_add_nc_u16") == "1 add int16");
+  CHECK(told("v_pk_add_u16") == "2 add int16");
+  CHECK(told("v_mul_lo_u16_e64") == "1 multiply int16");
+  CHECK(told("v_add_nc_u16", "v4, v5, v6") == "1 add int16");
+  CHECK(told("v_add_nc_u16", "v4, v5, 0") == "-");  // a move
+  CHECK(told("v_mad_u16") == "1 multiply int16");
+  CHECK(told("v_pk_mad_u16") == "2 multiply int16");
   CHECK(told("s_add_u32") == "-");
   CHECK(told("s_mul_i32") == "-");
   CHECK(told("v_lshlrev_b32_e32") == "-");
@@ -58,6 +67,27 @@ TEST_CASE("a multiply-add that converts halves is what it computes") {
   CHECK(told("v_fma_mixlo_f16", "v5, v6, v7, v8") == "1 FMA fp32");
   // The first operand is where the result goes.
   CHECK(told("v_fma_mix_f32", "v5, v6, v7, 1.0") == "1 FMA fp32");
+}
+
+TEST_CASE("multiply-adds of GCN round twice, those of RDNA once") {
+  CHECK(classify("v_mad_f32", "v1, v2, v3, v4").rounds_twice);
+  CHECK(classify("v_mac_f32_e32", "v1, v2, v3").rounds_twice);
+  CHECK_FALSE(classify("v_fma_f32", "v1, v2, v3, v4").rounds_twice);
+  CHECK_FALSE(classify("v_fmac_f32_e32", "v1, v2, v3").rounds_twice);
+  CHECK_FALSE(classify("v_mul_f32_e32", "v1, v2, v3").rounds_twice);
+}
+
+TEST_CASE("functions are told by their unit, whatever their type") {
+  CHECK(told("v_rcp_f32_e32") == "1 reciprocal");
+  CHECK(told("v_rcp_iflag_f32_e32") == "1 reciprocal");
+  CHECK(told("v_rcp_f16_e32") == "1 reciprocal");
+  CHECK(told("v_sqrt_f32_e32") == "1 square root");
+  CHECK(told("v_rsq_f64_e32") == "1 reciprocal square root");
+  CHECK(told("v_exp_f32_e32") == "1 exponential");
+  CHECK(told("v_log_f32_e32") == "1 logarithm");
+  CHECK(told("v_sin_f32_e32") == "1 sine");
+  CHECK(told("v_ldexp_f32") == "-");
+  CHECK(told("v_frexp_mant_f64") == "-");
 }
 
 TEST_CASE("dot products and matrices") {
@@ -79,14 +109,17 @@ TEST_CASE("loads and stores of every generation are counted by their size") {
   CHECK(told("buffer_load_format_x") == "1 load 4 B");
   CHECK(told("global_store_b128") == "1 store 16 B");
   CHECK(told("buffer_store_dword") == "1 store 4 B");
+  CHECK(told("buffer_load_ushort") == "1 load 2 B");
+  CHECK(told("global_load_u16") == "1 load 2 B");
+  CHECK(told("global_store_b16") == "1 store 2 B");
   CHECK(told("s_load_b64") == "1 scalar load");
   CHECK(told("s_buffer_load_dwordx4") == "1 scalar load");
-  for (const char* name :
-       {"buffer_load_b96", "global_load_u8", "buffer_load_ushort", "global_store_b64",
-        "scratch_load_b32", "scratch_store_dword", "image_store", "image_bvh64_intersect_ray"}) {
+  for (const char* name : {"buffer_load_b96", "global_load_u8", "global_store_b64",
+                           "scratch_load_b32", "scratch_store_dword", "image_store"}) {
     CAPTURE(name);
     CHECK(told(name) == "other transfer");
   }
+  CHECK(told("image_bvh64_intersect_ray") == "1 ray test");
   CHECK(told("buffer_gl0_inv") == "-");
   CHECK(told("s_waitcnt") == "-");
 }

@@ -52,6 +52,26 @@ TEST_CASE("a loop of more than 128 KiB, closed through a register, is found") {
   CHECK(tallies.loops[0].at(Operation::kAddF32).conditional == 0);
 }
 
+TEST_CASE("a long loop that is closed over a stepping stone is one loop") {
+  const Read read(
+      "BB0:\n"
+      "\ts_mov_b32 s0, 0                ; be800080\n"
+      "BB1:\n"
+      "\tv_add_f32_e32 v3, v3, v2       ; 06060503\n"
+      "\ts_branch 1                     ; bfa00001\n"
+      "\ts_branch BB1                   ; bfa0fffd\n"
+      "\tv_add_f32_e32 v2, v2, v3       ; 06040702\n"
+      "\ts_branch 3                     ; bfa0fffd\n"
+      "\ts_endpgm                       ; bfb00000\n");
+  REQUIRE(read.flow.has_value());
+  REQUIRE(read.flow->loops.size() == 1);
+  CHECK(read.flow->loops[0].name == "BB1");
+  CHECK(read.listing.instructions[read.flow->loops[0].last].operands == "3");
+  const Tallies tallies = count_operations(read.listing, *read.flow);
+  CHECK(tallies.loops[0].at(Operation::kAddF32).operations == 2);
+  CHECK(tallies.loops[0].at(Operation::kAddF32).conditional == 0);
+}
+
 TEST_CASE("nested loops know the one around them") {
   const Read read(isa_fixture("nested.txt"));
   REQUIRE(read.flow.has_value());
