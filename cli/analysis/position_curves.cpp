@@ -27,6 +27,11 @@ constexpr double kUnmeasuredOctaves = 0.5;
 /// Half the 95 % quantile of chi-square with one degree of freedom.
 constexpr double kThreshold95 = 1.92;
 constexpr double kShareHeld = 0.95;
+/// What few families have in common may be off for all units at once, and the families tell how far
+/// by one number each: of intervals for it these shares hold, where units are seen to go together
+/// and where they are not.
+constexpr double kSharedHeld = 0.90;
+constexpr double kHiddenHeld = 0.88;
 /// With four times the arithmetic to spare nothing that a busy bit shows can depend on intensity:
 /// what seems to move there is another property of the workload.
 constexpr double kNoDependence = -2;
@@ -74,9 +79,12 @@ std::vector<bool> directions(const std::vector<KnownFamily>& families,
 }
 
 /// A scatter that few families told is less sure: Student's t, with two degrees for what each
-/// tells, its level and its shift.
-double threshold_of(std::size_t families) {
-  const double t = t_quantile(0.975, 2 * static_cast<double>(families));
+/// tells, its level and its shift; one each, less that of their mean, for what its units have in
+/// common.
+double threshold_of(std::size_t families, double correlation) {
+  const auto count = static_cast<double>(families);
+  const double held = correlation > 0 ? kSharedHeld : kHiddenHeld;
+  const double t = std::max(t_quantile(0.975, 2 * count), t_quantile((1 + held) / 2, count - 1));
   return t * t / 2;
 }
 
@@ -261,7 +269,7 @@ void BusyCurves::measure(const std::vector<std::size_t>& full, const std::vector
   }
   scatter_ = measure_scatter(held);
   if (is_scatter_measured()) {
-    threshold_ = threshold_of(known_.families.size());
+    threshold_ = threshold_of(known_.families.size(), scatter_.correlation);
   } else {
     scatter_.busy = std::max(scatter_.busy, kUnmeasuredBusy);
     scatter_.octaves = std::max(scatter_.octaves, kUnmeasuredOctaves);

@@ -33,16 +33,23 @@ inline constexpr std::array<KnownUnit, 5> kKnownUnits{{
 
 class KnownCurves {
  public:
-  /// Workloads lie `scatter` (standard deviation) off the curve, each unit by its own chance.
-  KnownCurves(double ridge_octaves, double scatter, std::uint64_t seed)
-      : width_(ridge_octaves), scatter_(scatter), rng_(seed) {}
+  /// Workloads lie `scatter` (standard deviation) off the curve. `in_common` of the variance is of
+  /// all units of a workload together, the rest is each unit's own.
+  KnownCurves(double ridge_octaves, double scatter, std::uint64_t seed, double in_common = 0)
+      : width_(ridge_octaves),
+        own_(scatter * std::sqrt(1 - in_common)),
+        common_(scatter * std::sqrt(in_common)),
+        rng_(seed) {}
 
   using Deviation = std::array<double, kKnownUnits.size()>;
   Deviation deviation() {
-    std::normal_distribution<double> normal(0, scatter_);
     Deviation result{};
     for (double& value : result) {
-      value = scatter_ > 0 ? normal(rng_) : 0;
+      value = normal(own_);
+    }
+    const double common = normal(common_);
+    for (double& value : result) {
+      value += common;
     }
     return result;
   }
@@ -92,8 +99,13 @@ class KnownCurves {
   }
 
  private:
+  double normal(double deviation) {
+    return deviation > 0 ? std::normal_distribution<double>(0, deviation)(rng_) : 0;
+  }
+
   double width_;
-  double scatter_;
+  double own_;
+  double common_;
   std::mt19937_64 rng_;
 };
 
