@@ -62,8 +62,10 @@ class BlockCounts {
     std::uint32_t changes = 0;
   };
   BlockCounts() = default;
-  /// `planes` as stored: plane_count planes of plane_bytes(ticks) bytes.
-  BlockCounts(const BlockSummary& summary, std::span<const std::byte> planes);
+  /// `planes` as stored: plane_count planes of plane_bytes(ticks) bytes. `wanted`: bits to count,
+  /// by register; those of others stay 0. Empty: all.
+  BlockCounts(const BlockSummary& summary, std::span<const std::byte> planes,
+              std::span<const std::uint32_t> wanted = {});
 
   [[nodiscard]] const CellStates& states(std::size_t register_index, std::size_t cell) const {
     return states_[register_index * cells_ + cell];
@@ -129,8 +131,10 @@ class BlockDecoder {
   BlockDecoder(std::int64_t grid_ns, std::size_t register_count);
 
   Result<BlockSummary> decode_summary(const BlockRow& row, std::span<const std::byte> blob);
+  /// `wanted` as for BlockCounts.
   Result<BlockCounts> decode_counts(const BlockRow& row, const BlockSummary& summary,
-                                    std::span<const std::byte> planes_blob);
+                                    std::span<const std::byte> planes_blob,
+                                    std::span<const std::uint32_t> wanted = {});
   /// Fills a block with exact words (0 where a tick is not valid) and times of 1 us.
   Status decode_ticks(const BlockRow& row, const BlockSummary& summary,
                       std::span<const std::byte> times_blob, std::span<const std::byte> planes_blob,

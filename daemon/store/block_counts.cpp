@@ -30,19 +30,6 @@ void set_range(Plane& plane, std::size_t begin, std::size_t end) {
   }
 }
 
-/// Set bits of `plane & mask` in [begin, end).
-std::uint32_t count_range(std::span<const std::uint64_t> plane, std::span<const std::uint64_t> mask,
-                          std::size_t begin, std::size_t end) {
-  std::uint32_t count = 0;
-  while (begin < end) {
-    const std::size_t stop = std::min(end, (begin / 64 + 1) * 64);
-    const std::uint64_t bits = (plane[begin / 64] & mask[begin / 64]) >> (begin % 64);
-    count += count_bits(bits & low_bits(stop - begin));
-    begin = stop;
-  }
-  return count;
-}
-
 /// Turns changes into differences from the base: bit i becomes the parity of bits 0 to i.
 void accumulate(std::span<std::uint64_t> plane) {
   std::uint64_t before = 0;  // all ones when the last difference was set
@@ -73,6 +60,28 @@ Masks masks_of(const RegisterSummary& reg, std::size_t ticks) {
   return masks;
 }
 
+/// The ticks of one cell in one word of a plane.
+struct Piece {
+  std::size_t cell = 0;
+  std::size_t word = 0;
+  std::uint64_t ticks = 0;
+};
+
+/// The same for all planes of a block.
+std::vector<Piece> pieces_of(const std::vector<std::uint32_t>& cell_ticks) {
+  std::vector<Piece> pieces;
+  std::size_t begin = 0;
+  for (std::size_t cell = 0; cell < cell_ticks.size(); ++cell) {
+    const std::size_t end = begin + cell_ticks[cell];
+    while (begin < end) {
+      const std::size_t stop = std::min(end, (begin / 64 + 1) * 64);
+      pieces.push_back({cell, begin / 64, low_bits(stop - begin) << (begin % 64)});
+      begin = stop;
+    }
+  }
+  return pieces;
+}
+
 std::vector<CellStates> states_per_cell(const BlockSummary& summary, const RegisterSummary& reg) {
   std::vector<CellStates> cells(summary.cells());
   std::size_t cell = 0;
@@ -97,22 +106,26 @@ std::vector<CellStates> states_per_cell(const BlockSummary& summary, const Regis
 
 }  // namespace
 
-BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte> planes)
+BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte> planes,
+                         std::span<const std::uint32_t> wanted)
     : cells_(summary.cells()), bits_(summary.registers.size() * 32 * cells_) {
   std::size_t ticks = 0;
   for (const std::uint32_t count : summary.cell_ticks) {
     ticks += count;
   }
   const std::size_t bytes = plane_bytes(ticks);
-  Masks masks;
+  const std::vector<Piece> pieces = pieces_of(summary.cell_ticks);
   Plane plane(plane_words(ticks));
   Plane differs;
   for (std::size_t r = 0; r < summary.registers.size(); ++r) {
     const RegisterSummary& reg = summary.registers[r];
     const std::vector<CellStates> states = states_per_cell(summary, reg);
     states_.insert(states_.end(), states.begin(), states.end());
-    masks = masks_of(reg, ticks);
+    const Masks masks = masks_of(reg, ticks);
     for (unsigned bit = 0; bit < 32; ++bit) {
+      if (!wanted.empty() && (wanted[r] >> bit & 1U) == 0) {
+        continue;
+      }
       const bool base_busy = (reg.base >> bit & 1U) != 0;
       Bit* counts = bits_.data() + (r * 32 + bit) * cells_;  // no cells: no element
       if ((reg.varying >> bit & 1U) == 0) {
@@ -125,13 +138,14 @@ BlockCounts::BlockCounts(const BlockSummary& summary, std::span<const std::byte>
       ByteReader(planes.subspan(reg.plane[bit] * bytes, bytes)).plane(plane, ticks);
       differs = plane;
       accumulate(differs);
-      std::size_t begin = 0;
-      for (std::size_t cell = 0; cell < cells_; ++cell) {
-        const std::size_t end = begin + summary.cell_ticks[cell];
-        const std::uint32_t differing = count_range(differs, masks.valid, begin, end);
-        counts[cell] = {base_busy ? states[cell].valid - differing : differing,
-                        count_range(plane, masks.neighbours, begin, end)};
-        begin = end;
+      for (const Piece& piece : pieces) {
+        const std::size_t word = piece.word;
+        counts[piece.cell].busy += count_bits(differs[word] & masks.valid[word] & piece.ticks);
+        counts[piece.cell].changes +=
+            count_bits(plane[word] & masks.neighbours[word] & piece.ticks);
+      }
+      for (std::size_t cell = 0; base_busy && cell < cells_; ++cell) {
+        counts[cell].busy = states[cell].valid - counts[cell].busy;
       }
     }
   }

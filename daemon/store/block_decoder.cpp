@@ -37,12 +37,14 @@ Result<std::span<const std::byte>> BlockDecoder::decompress_planes(
 }
 
 Result<BlockCounts> BlockDecoder::decode_counts(const BlockRow& row, const BlockSummary& summary,
-                                                std::span<const std::byte> planes_blob) {
+                                                std::span<const std::byte> planes_blob,
+                                                std::span<const std::uint32_t> wanted) {
+  GPUTRACE_CHECK(wanted.empty() || wanted.size() == summary.registers.size());
   const auto planes = decompress_planes(row, summary, planes_blob);
   if (!planes) {
     return tl::unexpected<Error>(planes.error());
   }
-  return BlockCounts(summary, *planes);
+  return BlockCounts(summary, *planes, wanted);
 }
 
 Status BlockDecoder::decode_ticks(const BlockRow& row, const BlockSummary& summary,

@@ -96,11 +96,12 @@ Result<std::int64_t> first_block(Database& database, const StoredSegment& segmen
 }  // namespace
 
 Status for_each_stored_block(Database& database, const StoredSegment& segment,
-                             std::optional<TimeSpan> span,
+                             std::optional<TimeSpan> span, BlockBlobs blobs,
                              const std::function<Status(const StoredBlock&)>& visit) {
   Result<Statement> query = database.prepare(
-      "SELECT start_ns, end_ns, ticks, missed, dropped_ticks, summary, times, planes, segment "
-      "FROM blocks WHERE id >= ? ORDER BY id");
+      fmt::format("SELECT start_ns, end_ns, ticks, missed, dropped_ticks, summary, {}, segment "
+                  "FROM blocks WHERE id >= ? ORDER BY id",
+                  blobs == BlockBlobs::kAll ? "times, planes" : "x'', x''"));
   if (!query) {
     return tl::unexpected<Error>(query.error());
   }

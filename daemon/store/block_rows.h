@@ -12,13 +12,18 @@
 
 namespace gputrace::store {
 
-/// A row of `blocks`. Blobs are fetched when asked for: most callers leave the planes on disk.
+/// What of a block is read. SQLite fetches every column that a statement names, looked at or not,
+/// and nine tenths of a block are its planes.
+enum class BlockBlobs { kAll, kSummary };
+
+/// A row of `blocks`.
 class StoredBlock {
  public:
   StoredBlock(const Statement& row, BlockRow header) : row_(&row), header_(header) {}
 
   [[nodiscard]] const BlockRow& header() const { return header_; }
   [[nodiscard]] std::span<const std::byte> summary() const { return row_->blob(5); }
+  /// Empty unless all blobs were asked for, as are planes().
   [[nodiscard]] std::span<const std::byte> times() const { return row_->blob(6); }
   [[nodiscard]] std::span<const std::byte> planes() const { return row_->blob(7); }
 
@@ -28,7 +33,7 @@ class StoredBlock {
 };
 
 Status for_each_stored_block(Database& database, const StoredSegment& segment,
-                             std::optional<TimeSpan> span,
+                             std::optional<TimeSpan> span, BlockBlobs blobs,
                              const std::function<Status(const StoredBlock&)>& visit);
 
 /// Decodes the ticks of stored blocks into one block that it reuses.

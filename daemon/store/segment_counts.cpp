@@ -109,22 +109,27 @@ class CellCounter {
 
   void add_cells(const BlockSummary& summary, const BlockCounts& counts,
                  const std::vector<std::size_t>& cells) {
+    places_.clear();
     for (const std::size_t cell : cells) {
       const std::int64_t on_grid = summary.first_cell + static_cast<std::int64_t>(cell);
-      if (!in_range(on_grid)) {
-        continue;
+      if (in_range(on_grid)) {
+        places_.push_back({cell, static_cast<std::size_t>(on_grid - first_cell_)});
       }
-      const auto at = static_cast<std::size_t>(on_grid - first_cell_);
-      for (std::size_t r = 0; r < registers_; ++r) {
-        const CellStates& states = counts.states(r, cell);
-        counts_.registers[r].valid[at] += states.valid;
-        counts_.registers[r].asleep[at] += states.asleep;
-        counts_.registers[r].unknown[at] += states.unknown;
+    }
+    for (std::size_t r = 0; r < registers_; ++r) {
+      for (const Place& place : places_) {
+        const CellStates& states = counts.states(r, place.cell);
+        counts_.registers[r].valid[place.at] += states.valid;
+        counts_.registers[r].asleep[place.at] += states.asleep;
+        counts_.registers[r].unknown[place.at] += states.unknown;
       }
-      for (std::size_t b = 0; b < bits_.size(); ++b) {
-        const BlockCounts::Bit count = counts.bit(bits_[b].register_index, bits_[b].bit, cell);
-        counts_.bits[b].busy[at] += count.busy;
-        counts_.bits[b].changes[at] += count.changes;
+    }
+    for (std::size_t b = 0; b < bits_.size(); ++b) {
+      BitCells& bit = counts_.bits[b];
+      for (const Place& place : places_) {
+        const BlockCounts::Bit count = counts.bit(bit.register_index, bit.bit, place.cell);
+        bit.busy[place.at] += count.busy;
+        bit.changes[place.at] += count.changes;
       }
     }
   }
@@ -164,14 +169,36 @@ class CellCounter {
     }
   }
 
+  struct Place {
+    std::size_t cell;  ///< of the block
+    std::size_t at;    ///< of the counts
+  };
+
   std::int64_t grid_ns_;
   std::optional<TimeSpan> span_;
   std::span<const BitRef> bits_;
   std::size_t registers_;
   std::int64_t first_cell_ = 0;
   std::size_t cells_ = 0;
+  std::vector<Place> places_;  ///< of one block; its memory
   SegmentCounts counts_;
 };
+
+bool is_of(const BlockRow& row, const TimeSpan& span) {
+  return row.start_ns == span.start_ns && row.end_ns == span.end_ns;
+}
+
+/// Of the ticks inside the span.
+void add_states(const sampler::SampleBlock& block, const TimeSpan& span,
+                std::vector<SessionReader::StateCounts>& counts) {
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+      if (inside(block.time_ns[i], span)) {
+        ++counts[r].by_state[static_cast<std::size_t>(block.states_of(r)[i])];
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -188,7 +215,7 @@ Result<SegmentCounts> count_segment(Database& database, const StoredSegment& seg
   }
   TickDecoder decoder(segment);
   const Status status =
-      for_each_stored_block(database, segment, span,
+      for_each_stored_block(database, segment, span, BlockBlobs::kAll,
                             [&](const StoredBlock& block) { return counter->add(decoder, block); });
   if (!status) {
     return tl::unexpected<Error>(status.error());
@@ -201,35 +228,45 @@ Result<std::vector<SessionReader::StateCounts>> count_states(Database& database,
                                                              std::optional<TimeSpan> span) {
   std::vector<SessionReader::StateCounts> counts(segment.description.registers.size());
   TickDecoder decoder(segment);
-  const Status status =
-      for_each_stored_block(database, segment, span, [&](const StoredBlock& block) -> Status {
+  std::vector<TimeSpan> cut;  // times of the blocks at the ends of the span
+  Status status = for_each_stored_block(
+      database, segment, span, BlockBlobs::kSummary, [&](const StoredBlock& block) -> Status {
         const Result<BlockSummary> summary = decoder.summary(block);
         if (!summary) {
           return tl::unexpected<Error>(summary.error());
         }
         const BlockRow& row = block.header();
-        if (!span || (row.start_ns >= span->start_ns && row.end_ns <= span->end_ns)) {
-          for (std::size_t r = 0; r < counts.size(); ++r) {
-            for (const StateRun& run : summary->registers[r].states) {
-              counts[r].by_state[static_cast<std::size_t>(run.state)] += run.ticks;
-            }
+        if (span && (row.start_ns < span->start_ns || row.end_ns > span->end_ns)) {
+          if (cut.empty() || !is_of(row, cut.back())) {
+            cut.push_back({row.start_ns, row.end_ns});
           }
           return {};
         }
-        const Result<sampler::SampleBlock*> ticks = decoder.ticks(block, *summary);
-        if (!ticks) {
-          return tl::unexpected<Error>(ticks.error());
-        }
-        const sampler::SampleBlock& decoded = **ticks;
         for (std::size_t r = 0; r < counts.size(); ++r) {
-          for (std::size_t i = 0; i < decoded.size; ++i) {
-            if (inside(decoded.time_ns[i], span)) {
-              ++counts[r].by_state[static_cast<std::size_t>(decoded.states_of(r)[i])];
-            }
+          for (const StateRun& run : summary->registers[r].states) {
+            counts[r].by_state[static_cast<std::size_t>(run.state)] += run.ticks;
           }
         }
         return {};
       });
+  for (std::size_t i = 0; status && i < cut.size(); ++i) {
+    status = for_each_stored_block(
+        database, segment, cut[i], BlockBlobs::kAll, [&](const StoredBlock& block) -> Status {
+          if (!is_of(block.header(), cut[i])) {
+            return {};
+          }
+          const Result<BlockSummary> summary = decoder.summary(block);
+          if (!summary) {
+            return tl::unexpected<Error>(summary.error());
+          }
+          const Result<sampler::SampleBlock*> ticks = decoder.ticks(block, *summary);
+          if (!ticks) {
+            return tl::unexpected<Error>(ticks.error());
+          }
+          add_states(**ticks, *span, counts);
+          return {};
+        });
+  }
   if (!status) {
     return tl::unexpected<Error>(status.error());
   }

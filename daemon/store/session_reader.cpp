@@ -366,7 +366,7 @@ Status SessionReader::for_each_block(
   // The visitor's own errors are passed on as they are.
   std::optional<Error> visitor_error;
   Status status = for_each_stored_block(
-      impl_->database, segment, span, [&](const StoredBlock& stored) -> Status {
+      impl_->database, segment, span, BlockBlobs::kAll, [&](const StoredBlock& stored) -> Status {
         const Result<BlockSummary> summary = decoder.summary(stored);
         if (!summary) {
           return tl::unexpected<Error>(summary.error());
