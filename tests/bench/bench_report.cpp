@@ -190,18 +190,25 @@ void print(const std::string& name, const std::filesystem::path& path,
 }  // namespace gputrace
 
 /// Usage: bench_report [HOURS]...
+///        bench_report make FILE HOURS   keeps the session, for `gputrace report` itself
 int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  gputrace::test::SessionRecipe recipe;
+  recipe.registers = gputrace::kRegisters;
+  if (arguments.size() == 3 && arguments[0] == "make") {
+    recipe.seconds = std::stod(arguments[2]) * 3600;
+    gputrace::write_session(arguments[1], recipe);
+    return 0;
+  }
   std::vector<double> hours;
-  for (int i = 1; i < argc; ++i) {
-    hours.push_back(std::stod(argv[i]));
+  for (const std::string& argument : arguments) {
+    hours.push_back(std::stod(argument));
   }
   if (hours.empty()) {
     hours = {1, 24};
   }
   for (const double length : hours) {
     const gputrace::test::TempDir dir;
-    gputrace::test::SessionRecipe recipe;
-    recipe.registers = gputrace::kRegisters;
     recipe.seconds = length * 3600;
     const auto path = dir.path() / "bench.gputrace";
     gputrace::write_session(path, recipe);
