@@ -179,9 +179,10 @@ Result<std::optional<Timing>> time_repeats(
     samples.add(*ns);
   }
   Timing timing = samples.timing();
-  // Noise alone makes a long run the shorter one, of a few.
+  // Other programs on the processor make a long run the shorter one, of a few. Nothing is wrong
+  // then but that this machine cannot time it now.
   if (!(timing.median_ns > 0)) {
-    return fail(ErrorCode::kCorrupt,
+    return fail(ErrorCode::kUnsupported,
                 fmt::format("{} and {} of them took as long: no time of one follows", *repeats,
                             *repeats * kGrowth));
   }

@@ -32,6 +32,11 @@ bool derives(const TestResult& test, std::string_view what) {
   return std::ranges::find(test.derived, what, &analysis::DerivedValue::what) != test.derived.end();
 }
 
+/// Other programs on the processor may hide what a dispatch takes, and then the figure is missing.
+bool lacks_time(std::string_view why) {
+  return why.find("no time of ") != std::string_view::npos;
+}
+
 }  // namespace
 
 TEST_CASE("a word is seen as it is, as often as it is looked at") {
@@ -98,8 +103,9 @@ TEST_CASE("bench host on a real device: every part has figures or says why not")
   REQUIRE(tests.size() == 5);
   for (const auto& [id, test] : tests) {
     CAPTURE(id);
-    if (id == "host.swap" && test.status == TestStatus::kSkipped) {
-      CHECK_FALSE(test.why.empty());  // a driver that runs kernels in the call, a busy machine
+    if (test.status == TestStatus::kSkipped) {
+      // A driver that runs kernels in the call, a busy machine.
+      CHECK_MESSAGE((id == "host.swap" ? !test.why.empty() : lacks_time(test.why)), test.why);
       continue;
     }
     CHECK_MESSAGE(test.status == TestStatus::kOk, test.why);
@@ -109,8 +115,7 @@ TEST_CASE("bench host on a real device: every part has figures or says why not")
       CAPTURE(series.name);
       CHECK(std::ranges::is_sorted(series.points, {}, &analysis::BenchPoint::x));
       for (const analysis::BenchPoint& point : series.points) {
-        REQUIRE_MESSAGE(point.median, point.why);
-        CHECK(*point.median > 0);
+        CHECK_MESSAGE((point.median ? *point.median > 0 : lacks_time(point.why)), point.why);
       }
     }
   }
@@ -122,8 +127,10 @@ TEST_CASE("bench host on a real device: every part has figures or says why not")
     REQUIRE_MESSAGE(from != series.end(), core.name);
     CHECK(from->points.front().median.value_or(0) > 0);
   }
-  CHECK(derives(tests.at("host.launch"), "host.dispatch"));
-  CHECK(derives(tests.at("host.launch"), "host.dispatch.barrier"));
+  for (const char* dispatch : {"host.dispatch", "host.dispatch.barrier"}) {
+    const TestResult& launch = tests.at("host.launch");
+    CHECK_MESSAGE((derives(launch, dispatch) || lacks_time(launch.why)), launch.why);
+  }
   CHECK(derives(tests.at("host.touch"), "host.touch.copy"));
   CHECK(tests.at("host.touch").series.front().points.back().x ==
         static_cast<double>(touch_bytes(runner->facts())));

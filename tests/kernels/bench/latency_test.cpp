@@ -148,6 +148,20 @@ TEST_CASE("hops faster than any cache are suspect: the loads were left out") {
   CHECK(results[0].rate == analysis::Proof::kFailed);
 }
 
+TEST_CASE("dispatches that take as long whatever their hops leave no figure, and say so") {
+  TwoLevels levels;
+  test::FakeRunner& runner = levels.runner;
+  runner.dispatch_ns = [](const KernelCase&, const Launch&) { return 1e6; };
+  TestContext context{.runner = runner, .options = runner.options(), .quick = true};
+  const auto results = run_latency(context);
+  CHECK(results[0].status == analysis::TestStatus::kSkipped);
+  CHECK(results[0].why.find("no time of a hop follows") != std::string::npos);
+  for (const analysis::BenchPoint& point : series_of(results[0], "1 chain").points) {
+    CHECK_FALSE(point.median);
+    CHECK(point.status == analysis::TestStatus::kSkipped);
+  }
+}
+
 TEST_CASE("a wrong result fails the point and is never measured") {
   TwoLevels levels;
   test::FakeRunner& runner = levels.runner;

@@ -214,10 +214,13 @@ TestResult measure_launch(DirectPart& part) {
       const auto each = time_repeats(part.options, part.clock, [&](std::uint32_t repeats) {
         return toucher->run(part.device, repeats, barriers);
       });
-      if (!each && device_is_lost(each.error())) {
-        part.lost = each.error();
+      const std::string_view what = barriers ? "host.dispatch.barrier" : "host.dispatch";
+      if (!each) {
+        test.why +=
+            fmt::format("{}{}: {}", test.why.empty() ? "" : "; ", what, each.error().message);
+        part.lost = device_is_lost(each.error()) ? std::optional(each.error()) : part.lost;
       }
-      derive(test, barriers ? "host.dispatch.barrier" : "host.dispatch", each, 1, "ns",
+      derive(test, what, each, 1, "ns",
              barriers ? "dispatches of one thread, a barrier behind each"
                       : "dispatches of one thread that may overlap");
     }
