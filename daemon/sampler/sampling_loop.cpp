@@ -218,7 +218,9 @@ void SamplingLoop::flush_when_asked(std::int64_t now_ns) noexcept {
   }
   if (ensure_block()) {
     flushed_ = wanted;
-    submit_block(end_before_next_period());
+    // A block without anything to say is kept by nobody: its time belongs to the next one.
+    const bool is_empty = block_->size == 0 && block_missed_ == 0 && block_->dropped_ticks == 0;
+    submit_block(is_empty ? block_->start_ns : end_before_next_period());
   }
   block_start_ns_ = std::max(block_start_ns_, planned_start_ns);
 }

@@ -106,6 +106,29 @@ TEST_CASE("a flush with nothing in hand is answered by an empty block") {
   CHECK(blocks[1].start_ns == blocks[0].end_ns);
 }
 
+TEST_CASE("blocks that hold something follow each other without a gap, whoever flushes between") {
+  LoopRig rig({.rate_hz = 1000});
+  bool is_between_ticks = false;
+  rig.reader.on_read([&](std::uint64_t read) {
+    if (read == 300) {
+      static_cast<void>(rig.loop.request_flush());
+      is_between_ticks = true;
+    } else if (read == 600) {
+      rig.stop.request_stop();
+    }
+  });
+  rig.clock.on_sleep([&](FakeClock&) {
+    if (std::exchange(is_between_ticks, false)) {
+      static_cast<void>(rig.loop.request_flush());
+    }
+  });
+  auto blocks = rig.run();
+  REQUIRE(blocks.size() == 3);
+  CHECK(blocks[1].flush == 2);
+  CHECK(std::erase_if(blocks, [](const auto& block) { return block.size == 0; }) == 1);
+  CHECK(blocks[1].start_ns == blocks[0].end_ns);
+}
+
 TEST_CASE("the loop says since when a read is in progress") {
   LoopRig rig({.rate_hz = 1000});
   std::int64_t during_ns = 0;
