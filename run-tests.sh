@@ -107,7 +107,7 @@ fuzz() {
 }
 
 if [[ $ci == yes ]]; then
-  GPUTRACE_KILLS=60 build_and_test release -DGPUTRACE_WERROR=ON
+  GPUTRACE_KILLS=30 build_and_test release -DGPUTRACE_WERROR=ON
   soak
   # With a precompiled standard library, which GCC cannot share between these targets, Clang takes
   # half as long; and it is the other compiler to write for.
