@@ -235,9 +235,10 @@ Status print_session(const store::SessionReader& session, const std::filesystem:
     return write_document(*wanted.html, report::render_html(*built, {.version = GPUTRACE_VERSION}));
   }
   if (wanted.json) {
-    return write_stdout(report::render_json(*built, wanted.since_realtime_ns
-                                                        ? report::JsonLayout::kOneLine
-                                                        : report::JsonLayout::kIndented));
+    return report::write_json(
+        *built,
+        wanted.since_realtime_ns ? report::JsonLayout::kOneLine : report::JsonLayout::kIndented,
+        write_stdout);
   }
   return write_stdout(report::render_text(*built, wanted.text));
 }

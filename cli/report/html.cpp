@@ -34,11 +34,22 @@ std::string inert_json(std::string_view json) {
   return result;
 }
 
+/// Empty where it is more than fits.
+std::string json_within_budget(const Report& report) {
+  std::string json;
+  const Status whole =
+      write_json(report, JsonLayout::kOneLine, [&json](std::string_view part) -> Status {
+        json += part;
+        return json.size() <= kJsonBudget ? Status() : fail(ErrorCode::kNoSpace, "too much JSON");
+      });
+  return whole ? json : std::string();
+}
+
 /// Exact figures. Where phases have too many of them, without the units of phases; empty where that
 /// is still too much.
 std::string embedded_json(const Report& report) {
-  std::string json = render_json(report, JsonLayout::kOneLine);
-  if (json.size() <= kJsonBudget) {
+  std::string json = json_within_budget(report);
+  if (!json.empty()) {
     return json;
   }
   Report smaller = report;
@@ -48,8 +59,7 @@ std::string embedded_json(const Report& report) {
     phase.sensors.clear();
     phase.scenes.clear();
   }
-  json = render_json(smaller, JsonLayout::kOneLine);
-  return json.size() <= kJsonBudget ? json : std::string();
+  return json_within_budget(smaller);
 }
 
 std::string title_of(const Report& report) {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/report/json_object_writer.h"
+
 namespace gputrace::report {
 namespace {
 
@@ -208,26 +210,22 @@ Json position_json(const std::optional<analysis::Position>& position) {
           {"notes", position->notes}};
 }
 
-Json phases_json(const std::vector<Phase>& phases) {
-  Json json = Json::array();
-  for (const Phase& phase : phases) {
-    Json entry{{"start_s", phase.start_s},
-               {"end_s", phase.end_s},
-               {"class", analysis::to_string(phase.bottleneck)},
-               {"confidence", phase.confidence},
-               {"evidence", phase.evidence},
-               {"units", units_json(phase.units)},
-               {"sensors", sensors_json(phase.sensors)},
-               {"roofline", position_json(phase.position)},
-               {"would_change", text_or_null(phase.would_change)},
-               {"nearest", value_or_null(phase.nearest)},
-               {"unknown_share", phase.unknown_share},
-               {"asleep_share", phase.asleep_share},
-               {"dram", dram_json(phase.dram)}};
-    if (!phase.scenes.empty()) {
-      entry["scenes"] = phases_json(phase.scenes);
-    }
-    json.push_back(std::move(entry));
+Json phase_json(const Phase& phase) {
+  Json json{{"start_s", phase.start_s},
+            {"end_s", phase.end_s},
+            {"class", analysis::to_string(phase.bottleneck)},
+            {"confidence", phase.confidence},
+            {"evidence", phase.evidence},
+            {"units", units_json(phase.units)},
+            {"sensors", sensors_json(phase.sensors)},
+            {"roofline", position_json(phase.position)},
+            {"would_change", text_or_null(phase.would_change)},
+            {"nearest", value_or_null(phase.nearest)},
+            {"unknown_share", phase.unknown_share},
+            {"asleep_share", phase.asleep_share},
+            {"dram", dram_json(phase.dram)}};
+  for (const Phase& scene : phase.scenes) {
+    json["scenes"].push_back(phase_json(scene));
   }
   return json;
 }
@@ -332,27 +330,40 @@ Json warnings_json(const std::vector<Warning>& warnings) {
 
 }  // namespace
 
-std::string render_json(const Report& report, JsonLayout layout) {
-  Json json{{"schema", "gputrace.report/1"},
-            {"session", session_json(report)},
-            {"gpu", gpu_json(report.gpu)},
-            {"sampling", sampling_json(report.sampling)},
-            {"units", units_json(report.units)},
-            {"sensors", sensors_json(report.sensors)},
-            {"sensor_sources", sources_json(report.sensor_sources)},
-            {"energy", energy_json(report.energy)},
-            {"dram", dram_json(report.dram)},
-            {"throttling", throttling_json(report.throttling)},
-            {"processes", processes_json(report.processes)},
-            {"frames", frames_json(report.frames)},
-            {"phases", phases_json(report.phases)},
-            {"machine", machine_json(report.machine)}};
+Status write_json(const Report& report, JsonLayout layout, const JsonSink& write) {
+  JsonObjectWriter out(layout, write);
+  const auto text = [indent = layout == JsonLayout::kIndented ? 2 : -1](const Json& json) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  };
+  out.member("schema", text("gputrace.report/1"));
+  out.member("session", text(session_json(report)));
+  out.member("gpu", text(gpu_json(report.gpu)));
+  out.member("sampling", text(sampling_json(report.sampling)));
+  out.member("units", text(units_json(report.units)));
+  out.member("sensors", text(sensors_json(report.sensors)));
+  out.member("sensor_sources", text(sources_json(report.sensor_sources)));
+  out.member("energy", text(energy_json(report.energy)));
+  out.member("dram", text(dram_json(report.dram)));
+  out.member("throttling", text(throttling_json(report.throttling)));
+  out.member("processes", text(processes_json(report.processes)));
+  out.member("frames", text(frames_json(report.frames)));
+  out.array("phases", report.phases, [&](const Phase& phase) { return text(phase_json(phase)); });
+  out.member("machine", text(machine_json(report.machine)));
   if (!report.segments.empty()) {
-    json["segments"] = segments_json(report.segments);
+    out.member("segments", text(segments_json(report.segments)));
   }
-  json["warnings"] = warnings_json(report.warnings);
-  const int indent = layout == JsonLayout::kIndented ? 2 : -1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  out.member("warnings", text(warnings_json(report.warnings)));
+  return out.finish();
+}
+
+std::string render_json(const Report& report, JsonLayout layout) {
+  std::string json;
+  const Status written = write_json(report, layout, [&json](std::string_view part) -> Status {
+    json += part;
+    return {};
+  });
+  GPUTRACE_CHECK(written.has_value());
+  return json;
 }
 
 }  // namespace gputrace::report

@@ -30,6 +30,39 @@ bool has_all(const Json& object, const std::set<std::string>& wanted) {
 
 }  // namespace
 
+TEST_CASE("JSON is handed on phase by phase, and not after an error of who takes it") {
+  report::Report report = test::sample_report();
+  report.phases.resize(40);
+  for (report::Phase& phase : report.phases) {
+    phase.units = report.units;
+  }
+  const std::string whole = report::render_json(report);
+  std::string text;
+  std::size_t longest = 0;
+  std::size_t refused = 0;
+  const auto take = [&](std::size_t most) {
+    return [&text, &longest, &refused, most](std::string_view part) -> Status {
+      longest = std::max(longest, part.size());
+      if (text.size() + part.size() > most) {
+        ++refused;
+        return fail(ErrorCode::kNoSpace, "full");
+      }
+      text += part;
+      return {};
+    };
+  };
+  REQUIRE(report::write_json(report, report::JsonLayout::kIndented, take(whole.size())));
+  CHECK(text == whole);
+  CHECK(longest < whole.size() / 10);
+  text.clear();
+  const Status full =
+      report::write_json(report, report::JsonLayout::kIndented, take(whole.size() / 2));
+  REQUIRE(!full);
+  CHECK(full.error().code == ErrorCode::kNoSpace);
+  CHECK(refused == 1);
+  CHECK(whole.starts_with(text));
+}
+
 TEST_CASE("the JSON report looks as agreed") {
   test::check_golden("report_sample.json", report::render_json(test::sample_report()));
   test::check_golden("report_no_samples.json",
