@@ -3,8 +3,10 @@
 // them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "daemon/store/block_codec.h"
 #include "daemon/store/database.h"
@@ -46,8 +48,10 @@ class TickDecoder {
   Result<BlockSummary> summary(const StoredBlock& block) {
     return decoder_.decode_summary(block.header(), block.summary());
   }
-  Result<BlockCounts> counts(const StoredBlock& block, const BlockSummary& summary) {
-    return decoder_.decode_counts(block.header(), summary, block.planes());
+  /// `wanted` as for BlockCounts.
+  Result<BlockCounts> counts(const StoredBlock& block, const BlockSummary& summary,
+                             std::span<const std::uint32_t> wanted) {
+    return decoder_.decode_counts(block.header(), summary, block.planes(), wanted);
   }
   /// Valid until the next call.
   Result<sampler::SampleBlock*> ticks(const StoredBlock& block, const BlockSummary& summary);

@@ -58,7 +58,7 @@ class CellCounter {
       }
     }
     if (!whole.empty()) {
-      const Result<BlockCounts> counts = decoder.counts(block, *summary);
+      const Result<BlockCounts> counts = decoder.counts(block, *summary, wanted_);
       if (!counts) {
         return tl::unexpected<Error>(counts.error());
       }
@@ -83,7 +83,12 @@ class CellCounter {
       : grid_ns_(segment.description.start_ns),
         span_(span),
         bits_(bits),
-        registers_(segment.description.registers.size()) {}
+        registers_(segment.description.registers.size()),
+        wanted_(registers_) {
+    for (const BitRef& bit : bits) {
+      wanted_[bit.register_index] |= 1U << bit.bit;
+    }
+  }
 
   void allocate(std::size_t cells, std::span<const BitRef> bits) {
     cells_ = cells;
@@ -178,6 +183,7 @@ class CellCounter {
   std::optional<TimeSpan> span_;
   std::span<const BitRef> bits_;
   std::size_t registers_;
+  std::vector<std::uint32_t> wanted_;  ///< bits of each register
   std::int64_t first_cell_ = 0;
   std::size_t cells_ = 0;
   std::vector<Place> places_;  ///< of one block; its memory

@@ -16,8 +16,8 @@
 
 namespace gputrace::commands {
 
-/// Read from the file at once, and kept at once.
-inline constexpr std::size_t kGridChunkCells = 36'000;
+/// Read from the file at once, and kept at once: ten minutes. An hour of counts is 45 MB.
+inline constexpr std::size_t kGridChunkCells = 6'000;
 
 /// Counts of a chunk, each register's valid samples once.
 class ChunkCounts {

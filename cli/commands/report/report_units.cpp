@@ -5,12 +5,14 @@
 #include <cmath>
 #include <string_view>
 
+#include "cli/commands/report/grid_chunk.h"
+
 namespace gputrace::commands {
 namespace {
 
 constexpr std::string_view kEnginePrefix = "GRBM_STATUS_SE";
-/// One hour of counts at a time keeps memory flat for sessions of any length.
-constexpr std::int64_t kChunkNs = 36'000 * store::kCellNs;
+/// Counts of so long at a time keep memory flat for sessions of any length.
+constexpr std::int64_t kChunkNs = static_cast<std::int64_t>(kGridChunkCells) * store::kCellNs;
 /// Cells kept for the batches of ci95; more would not change 30 batch means by anything.
 constexpr std::size_t kMaxMergedCells = 3000;
 

@@ -33,7 +33,7 @@ class UnitCollector {
  public:
   explicit UnitCollector(const Timeline& timeline);
 
-  /// Is shown the counts of each chunk of samples, an hour of cells from a segment's start.
+  /// Is shown the counts of each chunk of samples, kGridChunkCells cells from a segment's start on.
   using OnCounts =
       std::function<void(const store::StoredSegment& segment, std::span<const store::BitRef> refs,
                          const store::SegmentCounts& counts)>;

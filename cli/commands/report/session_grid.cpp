@@ -16,7 +16,7 @@ using analysis::BusyGrid;
 using store::kCellNs;
 
 /// A week. A damaged file may claim years.
-constexpr std::size_t kMaxCells = kGridChunkCells * 24 * 7;
+constexpr std::size_t kMaxCells = std::size_t{36'000} * 24 * 7;
 
 /// Cells [begin, end) of a chunk to the place `to` of the grid.
 template <class Chunk>
