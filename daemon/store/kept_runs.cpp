@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <utility>
 
 namespace gputrace::store {
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{1} << 20U;
+constexpr std::size_t kChunkBytes = std::size_t{1} << 18U;
 /// A head, three numbers and a value at their longest.
 constexpr std::size_t kLongestRun = 50;
 /// Whole numbers up to this have exact differences, and doubles hold them.
@@ -44,7 +46,7 @@ bool is_whole(double value) {
 
 class KeptRuns::Reader {
  public:
-  explicit Reader(const std::vector<std::uint8_t>& chunk)
+  explicit Reader(std::span<const std::uint8_t> chunk)
       : at_(chunk.data()), end_(chunk.data() + chunk.size()) {}
 
   [[nodiscard]] bool more() const { return at_ != end_; }
@@ -79,19 +81,31 @@ void KeptRuns::forget() {
   *this = KeptRuns(most_bytes_);
 }
 
+bool KeptRuns::close_chunk() {
+  if (!open_.empty()) {
+    auto closed = compressor_.compress(std::as_bytes(std::span(open_)));
+    if (!closed || kept_bytes_ + closed->size() + kChunkBytes > most_bytes_) {
+      return false;  // what is in the open chunk stays there
+    }
+    closed->shrink_to_fit();
+    kept_bytes_ += closed->size();
+    closed_.push_back(std::move(*closed));
+    open_.clear();
+  }
+  open_.reserve(kChunkBytes);
+  return true;
+}
+
 bool KeptRuns::add(std::int64_t row, std::int64_t series, const SensorRun& run) {
   if (full_) {
     return false;
   }
-  if (chunks_.empty() || chunks_.back().size() + kLongestRun > kChunkBytes) {
-    if (kept_bytes_ + kChunkBytes > most_bytes_) {
-      full_ = true;
-      return false;
-    }
-    chunks_.emplace_back().reserve(kChunkBytes);
-    kept_bytes_ += kChunkBytes;
+  const bool room = open_.capacity() > 0 && open_.size() + kLongestRun <= kChunkBytes;
+  if (!room && !close_chunk()) {
+    full_ = true;
+    return false;
   }
-  std::vector<std::uint8_t>& chunk = chunks_.back();
+  std::vector<std::uint8_t>& chunk = open_;
   const auto index = static_cast<std::size_t>(series);
   last_.resize(std::max(last_.size(), index + 1));
   Last& last = last_[index];
@@ -121,7 +135,7 @@ bool KeptRuns::add(std::int64_t row, std::int64_t series, const SensorRun& run) 
 Status KeptRuns::for_each(
     const std::function<Status(std::int64_t, const SensorRun&)>& visit) const {
   std::vector<Last> before(last_.size());
-  for (const std::vector<std::uint8_t>& chunk : chunks_) {
+  const auto visit_chunk = [&](std::span<const std::uint8_t> chunk) -> Status {
     Reader reader(chunk);
     while (reader.more()) {
       const std::uint64_t head = reader.number();
@@ -146,8 +160,22 @@ Status KeptRuns::for_each(
         return visited;
       }
     }
+    return {};
+  };
+  Decompressor decompressor;
+  std::vector<std::uint8_t> chunk;
+  for (const std::vector<std::byte>& closed : closed_) {
+    const auto bytes = decompressor.decompress(closed, kChunkBytes);
+    if (!bytes) {
+      return tl::unexpected<Error>(bytes.error());
+    }
+    chunk.resize(bytes->size());
+    std::memcpy(chunk.data(), bytes->data(), bytes->size());
+    if (Status visited = visit_chunk(chunk); !visited) {
+      return visited;
+    }
   }
-  return {};
+  return visit_chunk(open_);
 }
 
 }  // namespace gputrace::store

@@ -1,6 +1,5 @@
-// Runs of sensor readings that were read once, in a tenth to a quarter of their memory: a report
-// goes over them several times, and rows of SQLite cost more than everything that is done with
-// them.
+// Runs of sensor readings that were read once, compressed: a report goes over them several times,
+// and rows of SQLite cost more than everything that is done with them.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/store/compression.h"
 #include "daemon/store/session.h"
 
 namespace gputrace::store {
@@ -46,13 +46,17 @@ class KeptRuns {
     std::int64_t value = 0;
   };
   class Reader;
+  /// Makes room for another run in `open_`.
+  [[nodiscard]] bool close_chunk();
 
   State state_ = State::kEmpty;
   std::size_t most_bytes_;
   std::size_t kept_bytes_ = 0;
   bool full_ = false;
   std::int64_t last_row_ = 0;
-  std::vector<std::vector<std::uint8_t>> chunks_;
+  std::vector<std::vector<std::byte>> closed_;  ///< chunks, compressed
+  std::vector<std::uint8_t> open_;              ///< the last one
+  Compressor compressor_{kFastestLevel};
   std::vector<Last> last_;  ///< by series
 };
 

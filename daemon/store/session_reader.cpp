@@ -24,8 +24,7 @@ namespace {
 
 // Some 30 hours of one series at 100 Hz, of frames at 144 Hz: 300 MB.
 constexpr std::size_t kMaxInMemory = 12'000'000;
-/// Of sensor readings between passes: four hours of 15 series that never repeat a value, read ten
-/// times a second.
+/// Of sensor readings between passes, compressed.
 constexpr std::size_t kMostKeptBytes = std::size_t{24} << 20U;
 
 tl::unexpected<Error> too_many(std::string_view what) {
