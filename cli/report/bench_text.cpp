@@ -131,6 +131,12 @@ std::string format_figure(double value) {
 
 std::string format_bytes(double bytes) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
+  // A size just past a round one is measured because it differs from it.
+  constexpr double kJustPast = 8;
+  const double past = std::fmod(bytes, 1024);
+  if (bytes >= 1024 && past >= 1 && past <= kJustPast) {
+    return fmt::format("{} + {:.0f} B", format_bytes(bytes - past), past);
+  }
   std::size_t unit = 0;
   while (unit + 1 < kUnits.size() && bytes >= 1024) {
     bytes /= 1024;

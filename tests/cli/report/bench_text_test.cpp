@@ -76,5 +76,6 @@ TEST_CASE("figures have four digits and sizes their unit") {
   CHECK(format_bytes(64) == "64 B");
   CHECK(format_bytes(5793) == "5.7 KiB");
   CHECK(format_bytes(4096) == "4 KiB");
+  CHECK(format_bytes(16385) == "16 KiB + 1 B");
   CHECK(format_bytes(134217728) == "128 MiB");
 }
