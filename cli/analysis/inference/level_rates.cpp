@@ -19,6 +19,9 @@ constexpr std::string_view kPrefix = "bandwidth.";
 /// Away from both ends of a level, where it serves a part only.
 constexpr double kBehindEnd = 1.5;
 constexpr double kBeforeEnd = 0.85;
+/// Where random replacement lets the last level serve its share of what is larger, a working set so
+/// many times its size still has an eighth of its bytes from there.
+constexpr double kMostlyMemory = 8;
 /// A plateau of memory has at least so many sizes.
 constexpr std::size_t kFewestOfMemory = 2;
 /// Rates of one plateau are this near to each other, as a share, for its figure to be "likely".
@@ -95,8 +98,18 @@ void read_rates(TestResult& bandwidth, std::span<const LevelRead> levels) {
       append_rate(fmt::format("level.{}.{}", i + 1, stream), rates, by, bandwidth);
     }
   }
-  const std::vector<double> memory =
-      shared.empty() ? std::vector<double>{} : rates_between(shared, above, shared.back().x);
+  if (shared.empty()) {
+    return;
+  }
+  std::vector<double> memory = rates_between(shared, above, shared.back().x);
+  if (!levels.empty()) {
+    const double mostly = kMostlyMemory * levels.back().size.value;
+    const std::vector<double> far = rates_between(shared, mostly, shared.back().x);
+    if (far.size() >= kFewestOfMemory) {
+      memory = far;
+      above = mostly;
+    }
+  }
   if (!levels.empty() && memory.size() >= kFewestOfMemory) {
     append_rate("dram." + stream, memory,
                 fmt::format("{} .. {}, which no level holds", bytes_text(above),

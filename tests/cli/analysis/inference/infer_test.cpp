@@ -138,6 +138,25 @@ TEST_CASE("hops and bandwidth make a level sure, and bandwidth alone does not") 
   CHECK(find(run.tests[0], "level.2.size")->value == doctest::Approx(kMiB).epsilon(0.2));
 }
 
+TEST_CASE(
+    "the rate of memory is not that of sizes of which the last level still serves its share") {
+  BenchRun run;
+  run.tests.push_back(test_of(
+      "latency.vector", {series("1 chain", 4 * kKiB, 64 * kMiB, std::sqrt(2.0), two_levels)}));
+  const Cost gbps = [](double bytes) {
+    return bytes <= 32 * kKiB ? 2000.0
+                              : std::min(800.0, 100.0 / (1 - std::min(0.99, kMiB / bytes)));
+  };
+  run.tests.push_back(
+      test_of("bandwidth.read", {series("shared", 4 * kKiB, 64 * kMiB, std::sqrt(2.0), gbps)}));
+  run.tests[1].unit = "GB/s";
+  infer(run);
+  const DerivedValue* memory = find(run.tests[1], "dram.read");
+  REQUIRE(memory != nullptr);
+  CHECK(memory->value == doctest::Approx(100).epsilon(0.05));
+  CHECK(memory->confidence == "likely");
+}
+
 TEST_CASE("no level is read from one plateau, from a falling curve, or from four points") {
   const Cost flat = [](double bytes) { return 30 + 0.1 * std::sin(bytes); };
   const Cost falling = [](double bytes) { return 300 / std::log2(bytes); };
