@@ -41,7 +41,7 @@ std::string_view shader_of(AluType type, Op operation) {
     return all;
   }();
   return kNames.at(static_cast<std::size_t>(type) * kDefines.size() +
-                  static_cast<std::size_t>(operation));
+                   static_cast<std::size_t>(operation));
 }
 
 std::optional<Requirement> need_of(AluType type) {
