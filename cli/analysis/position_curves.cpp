@@ -27,11 +27,12 @@ constexpr double kUnmeasuredOctaves = 0.5;
 /// Half the 95 % quantile of chi-square with one degree of freedom.
 constexpr double kThreshold95 = 1.92;
 constexpr double kShareHeld = 0.95;
-/// What few families have in common may be off for all units at once, and the families tell how far
-/// by one number each: of intervals for it these shares hold, where units are seen to go together
-/// and where they are not.
-constexpr double kSharedHeld = 0.90;
-constexpr double kHiddenHeld = 0.88;
+constexpr double kQuantile = (1 + kShareHeld) / 2;
+/// Families that seem to have nothing in common may still have a little.
+constexpr double kLeastCorrelation = 0.01;
+/// The units of three families tell more than the six degrees of their levels and shifts; on known
+/// curves (bench_position) eight hold the share.
+constexpr double kLeastDegrees = 8;
 /// With four times the arithmetic to spare nothing that a busy bit shows can depend on intensity:
 /// what seems to move there is another property of the workload.
 constexpr double kNoDependence = -2;
@@ -79,13 +80,16 @@ std::vector<bool> directions(const std::vector<KnownFamily>& families,
 }
 
 /// A scatter that few families told is less sure: Student's t, with two degrees for what each
-/// tells, its level and its shift; one each, less that of their mean, for what its units have in
-/// common.
-double threshold_of(std::size_t families, double correlation) {
-  const auto count = static_cast<double>(families);
-  const double held = correlation > 0 ? kSharedHeld : kHiddenHeld;
-  const double t = std::max(t_quantile(0.975, 2 * count), t_quantile((1 + held) / 2, count - 1));
-  return t * t / 2;
+/// tells, its level and its shift.
+double t_of(std::size_t families) {
+  return t_quantile(kQuantile, std::max(kLeastDegrees, 2 * static_cast<double>(families)));
+}
+
+/// Of what all units have in common each family is one number only, and one goes to their mean.
+/// That widens where families are seen to differ in it, and hardly where they are not.
+double common_scale_of(std::size_t families) {
+  const double ratio = t_quantile(kQuantile, static_cast<double>(families) - 1) / t_of(families);
+  return ratio * ratio;
 }
 
 std::vector<std::size_t> all_of(std::size_t units) {
@@ -269,7 +273,10 @@ void BusyCurves::measure(const std::vector<std::size_t>& full, const std::vector
   }
   scatter_ = measure_scatter(held);
   if (is_scatter_measured()) {
-    threshold_ = threshold_of(known_.families.size(), scatter_.correlation);
+    const double t = t_of(known_.families.size());
+    threshold_ = t * t / 2;
+    scatter_.correlation = std::max(scatter_.correlation, kLeastCorrelation);
+    scatter_.common_scale = common_scale_of(known_.families.size());
   } else {
     scatter_.busy = std::max(scatter_.busy, kUnmeasuredBusy);
     scatter_.octaves = std::max(scatter_.octaves, kUnmeasuredOctaves);

@@ -11,15 +11,19 @@ namespace {
 /// What is tried: nothing is known better than to half a point.
 constexpr std::array<double, 11> kBusy{0.005, 0.007, 0.010, 0.014, 0.020, 0.028,
                                        0.040, 0.056, 0.080, 0.112, 0.160};
-constexpr std::array<double, 3> kCorrelation{0, 0.5, 0.9};
+constexpr std::array<double, 4> kCorrelation{0, 0.3, 0.6, 0.9};
 constexpr std::array<double, 9> kOctaves{0, 0.1, 0.2, 0.3, 0.45, 0.65, 0.9, 1.2, 1.6};
 /// A shift must make the workloads more likely by this, or there is none.
 constexpr double kCostOfShift = 1.92;
 /// Places farther off than this many standard deviations of the shift do not count.
 constexpr double kFarthestShift = 4;
 
+double own_of(const Scatter& scatter) {
+  return scatter.busy * scatter.busy * (1 - scatter.correlation);
+}
+
 double shared_of(const Scatter& scatter) {
-  return scatter.busy * scatter.busy * scatter.correlation;
+  return scatter.busy * scatter.busy * scatter.correlation * scatter.common_scale;
 }
 
 /// Normal deviations of recorded units that have a variance in common besides their own: by the
@@ -27,7 +31,7 @@ double shared_of(const Scatter& scatter) {
 class Deviations {
  public:
   Deviations(const RecordedUnits& recorded, const Scatter& scatter) : recorded_(recorded) {
-    const double own = scatter.busy * scatter.busy - shared_of(scatter);
+    const double own = own_of(scatter);
     for (const double sampling : recorded.units.variance) {
       inverse_.push_back(1 / (own + sampling));
       sum_ += inverse_.back();

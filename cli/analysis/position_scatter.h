@@ -28,6 +28,9 @@ struct Scatter {
   double busy = 0;         ///< standard deviation of a unit
   double correlation = 0;  ///< of two units
   double octaves = 0;      ///< standard deviation of the shift
+  /// What units have in common counts for so many times its variance: few families tell little of
+  /// it.
+  double common_scale = 1;
 };
 
 struct Likelihoods {

@@ -82,10 +82,10 @@ void known_curves(double ridge_octaves, int families, double in_common, int work
   CalibrationFit fit;
   fit.use = CalibrationUse::kAsItIs;
   // What few families have in common differs from one calibration to the next.
-  constexpr int kCalibrations = 100;
+  constexpr int kCalibrations = 200;
   for (int i = 0; i < kCalibrations; ++i) {
     const auto model = PositionModel::make(curves.calibration(families));
-    for (int k = 0; model && k < std::max(workloads / 10, 1); ++k) {
+    for (int k = 0; model && k < std::max(workloads / 20, 1); ++k) {
       const double intensity = std::exp2(octave(rng));
       row.add(model->place(curves.units_at(intensity, curves.deviation(), kSamples), fit),
               intensity, test::kKnownRidge);

@@ -128,24 +128,32 @@ TEST_CASE("positions of workloads off the curve cover, and are narrow about the 
 
 TEST_CASE("positions cover where all units of a workload are off the curve together") {
   // What three families have in common tells little of what the next workload has.
+  KnownCurves curves(0.6, 0.02, 31, 1);
   int placed = 0;
   int covered = 0;
-  for (const double width : {0.6, 1.2}) {
-    KnownCurves curves(width, 0.02, 31, 1);
-    for (int calibrations = 0; calibrations < 60; ++calibrations) {
-      const PositionModel model = model_of(curves.calibration(3));
-      for (int octave = -8; octave <= 8; ++octave) {
-        const double intensity = kKnownRidge * std::exp2(octave / 4.0);
-        const auto position =
-            model.place(curves.units_at(intensity, curves.deviation(), kTenSeconds), as_it_is());
-        placed += position ? 1 : 0;
-        covered += position && holds(position->intensity, intensity) ? 1 : 0;
+  std::vector<double> factors;
+  for (int calibrations = 0; calibrations < 40; ++calibrations) {
+    const PositionModel model = model_of(curves.calibration(3));
+    for (int octave = -8; octave <= 8; ++octave) {
+      const double intensity = kKnownRidge * std::exp2(octave / 4.0);
+      const auto position =
+          model.place(curves.units_at(intensity, curves.deviation(), kTenSeconds), as_it_is());
+      if (!position) {
+        continue;
       }
+      ++placed;
+      covered += holds(position->intensity, intensity) ? 1 : 0;
+      factors.push_back(position->intensity.upper.value_or(kHighestIntensity) /
+                        position->intensity.lower.value_or(kLowestIntensity));
     }
   }
-  CAPTURE(placed);
-  // 0.925 with a threshold that takes each unit of a family for a chance of its own.
-  CHECK(covered >= 0.935 * placed);
+  CAPTURE(covered);
+  // A threshold that takes each unit of a family for a chance of its own covers 0.92; one that is
+  // wider for whatever is off the curve covers 0.94 and has a median of 2.2.
+  CHECK(placed == 40 * 17);
+  CHECK(covered >= 0.95 * placed);
+  std::sort(factors.begin(), factors.end());
+  CHECK(factors[factors.size() / 2] < 2.1);
 }
 
 TEST_CASE("the spread of workgroup sizes along the curve becomes the width") {
