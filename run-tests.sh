@@ -13,9 +13,9 @@ build/release and runs every test through ctest. A test that this machine
 cannot run is skipped and says why.
 
   --yes   install without asking
-  --ci    the same with warnings as errors and more kills of the daemon, two minutes of
+  --ci    the same with warnings as errors and more kills of the daemon, a minute of
           tests/soak.sh, then all tests but those of commands again in an asan-ubsan
-          build and the daemon's in a tsan build, then ten minutes of clang-tidy-19 on
+          build and the daemon's in a tsan build, then five minutes of clang-tidy-19 on
           the changed files, newest first; implies --yes
   --long  with the slow tests and a minute of fuzzing for each parser
   --help  this text
@@ -75,7 +75,7 @@ changed_sources() {
 }
 
 tidy() {
-  local files minutes=10
+  local files minutes=5
   mapfile -t files < <(changed_sources | grep -v '^tests/fuzz/' || true)
   echo "== clang-tidy-19: ${#files[@]} changed files, for $minutes minutes"
   ((${#files[@]} == 0)) || printf '%s\0' "${files[@]}" |
@@ -90,7 +90,7 @@ tidy() {
 soak() {
   echo "== soak"
   local status=0
-  tests/soak.sh --minutes 2 || status=$?
+  tests/soak.sh --minutes 1 || status=$?
   ((status == 0 || status == 77)) || exit "$status"
 }
 
