@@ -201,6 +201,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::vector<double> hours;
+  hours.reserve(std::max<std::size_t>(arguments.size(), 2));
   for (const std::string& argument : arguments) {
     hours.push_back(std::stod(argument));
   }
