@@ -4,14 +4,15 @@
 #   tests/soak.sh [HOURS | --minutes N] [--build FOLDER]    default: 20 minutes, build/release
 #
 # Prints a line a minute and a table at the end. Exit status 1: over 30 MB resident, memory or
-# descriptors that grow, over 2 % of a core in user mode (the reads are system calls: their cost is
-# the recorder's system time, shown apart), a recording lost, an end that takes long.
+# descriptors that grow, a recording lost, an end that takes long. CPU time is told and never a
+# failure: what else a machine does doubles it. In user mode it is to stay near 2 % of a core (the
+# reads are system calls: their cost is the recorder's system time, shown apart).
 # 77: no root, no FUSE. GPUTRACE_SEED chooses other faults.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 usage() {
-  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
 
@@ -220,7 +221,6 @@ done
 ((most_daemon < 30000 && most_recorder < 30000)) || fault "over 30 MB resident"
 ((daemon_late <= daemon_early + 2000)) || fault "the daemon's memory grows"
 ((fds_late <= fds_early + 4)) || fault "the daemon's descriptors grow"
-awk -v user="$user" 'BEGIN { exit user >= 2 }' || fault "2 % of a core or more in user mode"
 ((status == 0 && stop_ms < 5000)) || fault "gputraced did not end as it should"
 ((failures == 0)) || { echo "gputraced's last words:" >&2; tail -20 "$folder/log" >&2; }
 exit "$((failures > 0))"
