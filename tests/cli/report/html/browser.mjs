@@ -63,7 +63,12 @@ export class Browser {
     const ended = new Promise(resolve => this.process.once('exit', resolve));
     this.process.kill('SIGKILL');
     await ended;
-    rmSync(this.profile, {recursive: true, force: true, maxRetries: 5});
+    try {
+      rmSync(this.profile, {recursive: true, force: true, maxRetries: 20});
+    } catch (error) {
+      // Its other processes die a little later and may still write. That says nothing of the pages.
+      console.log(`left behind: ${error.message}`);
+    }
   }
 }
 
